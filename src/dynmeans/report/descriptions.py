@@ -7,7 +7,7 @@ from dynmeans.runs.look.profiles import Profiles
 # Of the page's 5 MB; clusters with the most points come first.
 DESCRIPTION_BYTES = 250_000
 _MANY_DEVIATIONS = 0.5  # less sets nothing apart
-_N_APART, _N_FEATURES = 3, 6
+_N_APART = 3
 
 
 def descriptions(profiles: Profiles, n_bytes: int = DESCRIPTION_BYTES) -> dict[int, list[str]]:
@@ -43,11 +43,6 @@ def _telling(profiles: Profiles, row: int) -> list[str]:
 
 
 def _typical(profiles: Profiles, row: int) -> list[str]:
-    """Write the row nearest to the mean, its first few features."""
-    k, values = int(profiles.ids[row]), profiles.typical[row, :_N_FEATURES]
-    if texts := [t.typical[k] for t in profiles.telling.values() if k in t.typical]:
-        return [f"typical: {texts[0]}"]
-    if not len(values) or not np.isfinite(values).all():
-        return []
-    told = zip(profiles.features[:_N_FEATURES], profiles.told(row, values), strict=True)
-    return ["typical: " + ", ".join(f"{name} {value}" for name, value in told)]
+    """Write the text nearest to the center, where there is text."""
+    k = int(profiles.ids[row])
+    return [f"typical: {t.typical[k]}" for t in profiles.telling.values() if k in t.typical][:1]

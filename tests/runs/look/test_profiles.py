@@ -1,4 +1,4 @@
-"""What a cluster is: means, what sets it apart, typical rows, telling values."""
+"""What a cluster is: means, what sets it apart, telling values."""
 
 from pathlib import Path
 
@@ -52,11 +52,6 @@ def test_the_feature_that_differs_most_in_deviations_sets_a_cluster_apart(small)
     # x: 9.1 - 0.2 over sqrt((0.1^2 + 0.08 / 3) / 2); y is about the same in both.
     assert (first, second) == ("x", "y")
     assert difference == pytest.approx(8.9 / np.sqrt((0.01 + 0.08 / 3) / 2), rel=1e-5)
-
-
-def test_the_row_nearest_to_the_mean_is_typical(small):
-    found = describe_clusters(small)
-    np.testing.assert_allclose(found.typical[rows_of(found)[0]], [0.2, 1.1], rtol=1e-6)
 
 
 def test_merged_clusters_have_one_profile_and_names_are_shown(small):
@@ -169,7 +164,6 @@ def test_small_windows_are_described_together_as_one_by_one(tmp_path, monkeypatc
         one_by_one = describe_clusters(run)
     assert len(together.ids) > 3
     assert together.to_arrow().equals(one_by_one.to_arrow())
-    np.testing.assert_array_equal(together.typical, one_by_one.typical)
 
 
 def test_a_run_without_windows_has_no_profiles(tmp_path):

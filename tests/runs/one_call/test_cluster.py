@@ -79,7 +79,7 @@ def test_rows_that_lack_a_value_or_a_time_have_no_label_and_are_told(frame):
     with pytest.warns(dynmeans.RowsLeftOutWarning, match=said):
         found = dynmeans.cluster(holed, **WHEN)
     assert found.labels.index[found.labels.isna()].sort_values().tolist() == ["row 5", "row 7"]
-    assert found.n_left_out == 2
+    assert found.status.n_dropped == 2
     assert found.missing == {"x": 1, "when": 1}
     assert "2 rows were left out" in found.summary()
 

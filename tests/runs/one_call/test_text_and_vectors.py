@@ -256,14 +256,6 @@ def test_windows_are_dates_as_naive_as_those_of_the_frame(found):
         assert events["window"].iloc[0] == pd.Timestamp("2026-03-01", tz=zone)
 
 
-def test_rows_have_cluster_name_and_family_side_by_side(news):
-    found = dynmeans.cluster(news[0], text="headline", families=True, **WEEKLY)
-    rows = found.rows
-    assert list(rows) == ["cluster_id", "name", "family_id"]
-    assert rows["cluster_id"].equals(found.labels)
-    assert rows.index.equals(found.labels.index)
-
-
 def test_the_story_names_the_largest_and_who_comes_back():
     rng = np.random.default_rng(0)
     when = pd.date_range("2026-03-01", periods=24 * 10 * 6, freq="10min")

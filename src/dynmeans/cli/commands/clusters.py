@@ -43,11 +43,10 @@ def clusters(
     trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Say what each cluster is: its life, means, what sets it apart, and a typical row.
+    """Say what each cluster is: its life, means, and what sets it apart.
 
     apart lists features whose mean differs most from that of all other rows, in standard
-    deviations; typical is the row nearest to the mean. Means are those of the rows that the run
-    keeps, up to 200 of each window.
+    deviations. Means are those of the rows that the run keeps, up to 200 of each window.
 
     [bold]Example[/bold]
 
@@ -109,7 +108,4 @@ def _lines(found: "Profiles", row: int) -> list[str]:
     facts |= {n: ", ".join(telling.values_of(k)) for n, telling in found.telling.items()}
     for telling in found.telling.values():
         facts["typical"] = telling.typical.get(k) or facts.get("typical", "")
-    if found.features and found.n_kept[row]:
-        pairs = zip(found.features, found.told(row, found.typical[row]), strict=True)
-        facts["typical"] = ", ".join(f"{n} {value}" for n, value in pairs)
     return lines + [f"    {fact:<7} {text}" for fact, text in facts.items() if text]

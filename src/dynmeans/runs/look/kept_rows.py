@@ -149,26 +149,3 @@ def _mean_and_variance(
 ) -> tuple[FloatArray, FloatArray]:
     means = sums / counts[:, None]
     return means, np.maximum(squares / counts[:, None] - means**2, 0.0)
-
-
-def typical_rows(
-    samples: Iterable[Sample],
-    ids: IntArray,
-    shown: Shown,
-    periods: Periods,
-    means: FloatArray,
-    variances: FloatArray,
-) -> FloatArray:
-    """Return the row nearest to the mean of each, of equal ones the first."""
-    spreads = np.nansum(variances, axis=0) / max(np.count_nonzero(variances[:, 0] >= 0), 1)
-    scale = np.where(spreads > 0, np.sqrt(spreads), 1.0)
-    nearest, typical = np.full(len(ids), np.inf), np.full(means.shape, np.nan)
-    for points, rows, _ in _known_rows(samples, ids, shown):
-        distances = np.sum((shortest(points - means[rows], periods) / scale) ** 2, axis=1)
-        order = np.lexsort((distances, rows))
-        found, first = np.unique(rows[order], return_index=True)
-        best = order[first]
-        is_nearer = distances[best] < nearest[found]
-        nearest[found[is_nearer]] = distances[best[is_nearer]]
-        typical[found[is_nearer]] = points[best[is_nearer]]
-    return typical

@@ -1,4 +1,4 @@
-"""What a cluster is: where its rows lie, what sets it apart, and a few rows that are like it."""
+"""What a cluster is: where its rows lie, and what sets it apart."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ from dynmeans.inputs.input_error import InputError
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.families import Families
 from dynmeans.records.step_record import StepRecord
-from dynmeans.runs.look.kept_rows import Lives, lives_of, moments, periods_of, typical_rows
+from dynmeans.runs.look.kept_rows import Lives, lives_of, moments, periods_of
 from dynmeans.runs.look.telling_values import Telling, telling_values
 from dynmeans.runs.reading.columns import is_of_vector
 from dynmeans.runs.reading.sampling import Sample
@@ -41,9 +41,6 @@ class Profiles:
     # What sets it apart: its mean less that of all other rows, in standard deviations (the root of
     # the mean of both variances); NaN where there are no others.
     differences: FloatArray
-    # (n_clusters, n_features); the kept row nearest to the mean, in units of the deviations of all
-    # rows; NaN where there is none.
-    typical: FloatArray
     # For each column that was described, the values or words that tell each cluster.
     telling: Mapping[str, Telling] = field(default_factory=dict)
     names: Mapping[int, str] = field(default_factory=dict)
@@ -137,14 +134,11 @@ def describe_clusters(
     def shown(ids: IntArray) -> IntArray:
         return edits.shown(ids) if families is None else families.of(ids)
 
-    def kept() -> Iterable[Sample]:
-        return run.samples() if already_read is None else already_read[1]
-
     records = run.history(labels=False) if already_read is None else already_read[0]
     lives = lives_of(run, shown, records)
     ids, periods = lives.ids, periods_of(run)
-    counts, means, variances, differences = moments(kept(), ids, shown, periods)
-    typical = typical_rows(kept(), ids, shown, periods, means, variances)
+    samples = run.samples() if already_read is None else already_read[1]
+    counts, means, variances, differences = moments(samples, ids, shown, periods)
     reading = {"input": input, "trust": trust}
     # The numbers of a vector mean nothing to people one by one.
     told = [j for j, name in enumerate(run.config.features) if not is_of_vector(name)]
@@ -155,7 +149,6 @@ def describe_clusters(
         means=means[:, told],
         deviations=np.sqrt(variances[:, told]),
         differences=differences[:, told],
-        typical=typical[:, told],
         telling={name: telling_values(run, name, shown, **reading) for name in describe},
         periods=tuple(periods[j] for j in told),
         names={k: name for k in ids.tolist() if (name := edits.name_of(k))},

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from dynmeans.inputs.input_error import InputError
 from dynmeans.records.arrays import IntArray
@@ -18,7 +17,6 @@ from dynmeans.records.penalties import Penalties
 from dynmeans.runs.cluster_job import ClusterJob, ClusterResult
 from dynmeans.runs.export.geojson import write_geojson
 from dynmeans.runs.export.label_files import export_labels
-from dynmeans.runs.look.edited_tables import names_of
 from dynmeans.runs.look.label_view import LabelView, confirmed_of_run
 from dynmeans.runs.look.links import Link, links_of_run
 from dynmeans.runs.look.profiles import describe_clusters
@@ -28,7 +26,7 @@ from dynmeans.runs.look.story import story_of
 from dynmeans.runs.one_call.inline import display, framed, shown_in_notebook, summary_table
 from dynmeans.runs.one_call.scratch import ScratchFolder
 from dynmeans.runs.one_call.summary import left_out_text, summary_lines
-from dynmeans.runs.one_call.tables import LABEL, Origin, with_dates
+from dynmeans.runs.one_call.tables import Origin, with_dates
 from dynmeans.runs.one_call.views import view
 from dynmeans.runs.reading.columns import quote_name
 from dynmeans.runs.reading.sources.source import Source
@@ -62,11 +60,6 @@ class ClusteredRows:
     def status(self) -> RunStatus:
         """The numbers of the run."""
         return self._done.status
-
-    @property
-    def n_left_out(self) -> int:
-        """Rows without a label."""
-        return self.status.n_dropped
 
     @property
     def missing(self) -> Mapping[str, int]:
@@ -105,23 +98,7 @@ class ClusteredRows:
         """
         return self._labels(lambda found: found)
 
-    @property
-    def rows(self) -> Any:
-        """Cluster of every row, its name, and its family where these were asked for."""
-        labels, is_known, keys = self._by_row(lambda found: found)
-        columns = {LABEL: pa.array(labels, mask=~is_known)}
-        with self.run() as run:
-            if run.edits.names:
-                names = names_of(labels, run.edits)
-                columns["name"] = pc.if_else(pa.array(is_known), names, None)
-        if self.families is not None:
-            columns["family_id"] = pa.array(self.families.of(labels), mask=~is_known)
-        return self._origin.indexed(pa.table(columns), keys)
-
     def _labels(self, shown: Callable[[IntArray], IntArray]) -> Any:
-        return self._origin.labels(*self._by_row(shown))
-
-    def _by_row(self, shown: Callable[[IntArray], IntArray]) -> tuple[IntArray, Any, Any]:
         assert self.status.position is not None
         n_rows = self.status.position["rows_read"]
         key = self._job.windows.id
@@ -132,7 +109,7 @@ class ClusteredRows:
                 labels[rows], is_known[rows] = shown(table["cluster_id"].to_numpy()), True
         is_unnamed = self._origin.library == "pandas" and self._origin.index is None
         keys = self._keys(key) if key is not None and is_unnamed else None
-        return labels, is_known, keys
+        return self._origin.labels(labels, is_known, keys)
 
     @cached_property
     def clusters(self) -> Any:
@@ -287,8 +264,7 @@ class ClusteredRows:
 
     def _frame(self, table: pa.Table) -> Any:
         """Return a table in the library of the rows, windows as dates."""
-        zone = self._zone
-        return self._origin.frame(with_dates(table, zone))
+        return self._origin.frame(with_dates(table, self._zone))
 
     @cached_property
     def _zone(self) -> str | None:

@@ -44,15 +44,6 @@ class Origin:
         column = pa.array(labels, mask=~is_known)
         return _polars().Series(LABEL, column) if self.library == "polars" else column
 
-    def indexed(self, table: pa.Table, keys: Any = None) -> Any:
-        """Return a table with a row for each row of the frame, on the frame's own index."""
-        found = self.frame(table)
-        if self.library == "pandas":
-            found.index = (
-                self.index if self.index is not None else keys if keys is not None else found.index
-            )
-        return found
-
     def _series(self, labels: IntArray, is_known: Any, keys: Any) -> Any:
         pd = importlib.import_module("pandas")
         index = keys if self.index is None else self.index
