@@ -95,22 +95,17 @@ def raising(error: Exception) -> Iterator[Window]:
     yield
 
 
-def refuse_unfollowed(found: Suggestion) -> None:
-    """Refuse a choice with which hardly a cluster outlives a window."""
-    if not found.is_followed:
-        raise InputError(
-            "penalties",
-            "'auto': with any choice clusters hardly outlive a window. Tried: {}",
-            _tried(found),
-            hint="Give {new_penalty}, or say with {n_clusters} about how many clusters a window "
-            "holds.",
-        )
-
-
-def _tried(found: Suggestion) -> str:
-    """The coarsest, a middle and the finest choice in numbers."""
-    return "; ".join(
+def unfollowed(found: Suggestion) -> InputError:
+    """Return the error of a choice with which hardly a cluster outlives a window."""
+    # The coarsest, a middle and the finest choice in numbers.
+    tried = (
         f"{one.penalties.new_penalty:.4g} (beyond {found.tell(one.penalties.new_penalty)}) gives "
         f"{one.n_clusters:.3g} clusters in a window and {one.n_identities:,} identities"
         for one in found.examples
+    )
+    return InputError(
+        "penalties",
+        "'auto': with any choice clusters hardly outlive a window. Tried: {}",
+        "; ".join(tried),
+        hint="Give {new_penalty}, or say with {n_clusters} about how many clusters a window holds.",
     )

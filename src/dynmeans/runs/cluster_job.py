@@ -9,8 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dynmeans.engine.batch import Batch
-from dynmeans.follow.begin import into_space
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.recipe import Recipe
 from dynmeans.inputs.argument_text import ArgumentText
@@ -19,7 +17,7 @@ from dynmeans.inputs.numbers import checked_range
 from dynmeans.parameters.hint import Hint
 from dynmeans.records.suggestion import Suggestion
 from dynmeans.runs.after_commit import NOTHING, AfterCommit
-from dynmeans.runs.choosing import ReadAhead, begun, looks_ahead, raising, refuse_unfollowed
+from dynmeans.runs.choosing import ReadAhead, begun, looks_ahead, raising, unfollowed
 from dynmeans.runs.configuration import N_KEPT, RunConfig
 from dynmeans.runs.input import Input
 from dynmeans.runs.look.links import link_words, links_of_run
@@ -30,7 +28,7 @@ from dynmeans.runs.reading.columns import match_features
 from dynmeans.runs.reading.live_windows import LiveWindows
 from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.reading.text_columns import open_table
-from dynmeans.runs.reading.window import Window, WindowOptions
+from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.reading.windows import Windows
 from dynmeans.runs.run import OnWindow, Run
 from dynmeans.runs.stopping import StoppedError
@@ -74,9 +72,6 @@ class Shown:
     while_choosing: Callable[[], AbstractContextManager[None]] = nullcontext
     # Called with what was chosen, before the first step.
     on_choice: Callable[[Suggestion], None] | None = None
-    # Called with a choice that is refused, the batches it was made on and the steps of time
-    # between them, before the error: to show what was tried.
-    on_refusal: Callable[[Suggestion, list[Batch], list[float]], None] | None = None
 
 
 QUIETLY = Shown()
@@ -267,23 +262,11 @@ class _Work:
             ahead = _ahead(self.job.input, windows)
             memory = begun(config, ahead.first, choices.append)
         for found in choices:
-            self._check(found, config, memory, ahead)
+            if not found.is_followed:
+                raise ahead.error or unfollowed(found)
             if self.shown.on_choice is not None:
                 self.shown.on_choice(found)
         return _Begun(ahead, memory, choices[0] if choices else None)
-
-    def _check(
-        self, found: Suggestion, config: RunConfig, memory: Memory, ahead: ReadAhead
-    ) -> None:
-        if found.is_followed:
-            return
-        if ahead.error is not None:
-            raise ahead.error
-        if self.shown.on_refusal is not None:
-            rows: list[Window] = ahead.first
-            batches = [into_space(Batch(w.points, w.weights), memory.known_space) for w in rows]
-            self.shown.on_refusal(found, batches, [window.elapsed for window in rows])
-        refuse_unfollowed(found)
 
     def done(
         self,

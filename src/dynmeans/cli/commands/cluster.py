@@ -61,7 +61,7 @@ def cluster(
 
     dynmeans cluster redis://localhost/0?stream=rows -t at --every 1min -f x,y --new-penalty 1 -o r
     """
-    from dynmeans.cli import candidates, cluster_result
+    from dynmeans.cli import cluster_result
     from dynmeans.cli.following import after_commit
     from dynmeans.cli.output import log_to_standard_error, suggestion_bar
     from dynmeans.cli.stopping import StopSignal
@@ -92,7 +92,6 @@ def cluster(
         cluster_result.show_progress,
         nullcontext if is_quiet else suggestion_bar,
         cluster_result.show_suggestion,
-        candidates.candidate_pictures(out),
     )
     with stop:
         done = job.start(

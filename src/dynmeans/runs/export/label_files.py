@@ -2,7 +2,6 @@
 
 import os
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,12 +14,7 @@ from dynmeans.runs.export.labeled_rows import label_stream, labeled_rows
 from dynmeans.runs.export.original_rows import open_rows
 from dynmeans.runs.export.spreadsheet_cells import count_formulas, plain_cells
 from dynmeans.runs.look.label_view import AS_STORED, LabelView
-from dynmeans.runs.reading.columns import (
-    TEXT,
-    number_expression,
-    quote_name,
-    quote_text,
-)
+from dynmeans.runs.reading.columns import quote_text
 from dynmeans.runs.reading.sources.file_kinds import find_files
 from dynmeans.runs.reading.sources.locked_duckdb import source_errors
 from dynmeans.runs.reading.sources.source import Source
@@ -59,11 +53,9 @@ def export_labels(
     output. `view` adds families, and marks who is not confirmed with -1. Rows that were
     left out keep an empty `cluster_id`. The file appears once it is complete.
 
-    A feature that is text in the input, because some of its cells are no numbers, is written as
-    the numbers that were clustered, and such cells are empty. Other text that a spreadsheet would
-    run as a formula gets an apostrophe before it in CSV, and is counted: what begins with ``=``,
-    ``@``, a tab or a return, or with a sign and holds ``(``, ``|`` or ``!``. The other formats
-    hold all text as it is.
+    Text that a spreadsheet would run as a formula gets an apostrophe before it in CSV, and is
+    counted: what begins with ``=``, ``@``, a tab or a return, or with a sign and holds ``(``,
+    ``|`` or ``!``.
     """
     ending = _checked_ending(path)
     if ending != STANDARD_OUTPUT:
@@ -76,19 +68,8 @@ def export_labels(
         return Export(write_rows(label_stream(run, view=view), path, ending), n_formulas)
     with open_rows(run, input, trust=trust) as source:
         n_formulas = _count_formulas(source) if ending in _FORMULA_RUNNERS else 0
-        rows = labeled_rows(source, run, as_clustered(source, run.config.features), view)
+        rows = labeled_rows(source, run, view=view)
         return Export(write_rows(rows, path, ending), n_formulas)
-
-
-def as_clustered(source: Source, features: Sequence[str]) -> str:
-    """Return SQL of all columns; features that the source has as text are the numbers they hold."""
-    columns, decimal = source.columns, source.reading.decimal
-    numbers = {
-        name: f"{number_expression(name, TEXT, 'DOUBLE', decimal)} AS {quote_name(name)}"
-        for name in features
-        if columns.get(name) == TEXT
-    }
-    return ", ".join(numbers.get(name, quote_name(name)) for name in columns)
 
 
 def _checked_ending(path: str | os.PathLike[str]) -> str:

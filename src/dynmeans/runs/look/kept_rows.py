@@ -29,14 +29,6 @@ class Lives(NamedTuple):
     last_windows: list[str]
 
 
-class _Kept(NamedTuple):
-    """Kept rows of known identities, of one window or of several small ones."""
-
-    points: FloatArray
-    rows: IntArray  # the place of each one's identity
-    windows: IntArray  # the number of each one's window
-
-
 def lives_of(run: Run, shown: Shown, records: Iterable[StepRecord]) -> Lives:
     """Count points and windows of each cluster that was ever seen."""
     names = window_names(run.store)
@@ -114,15 +106,17 @@ def moments(
     return counts, means, variances, differences
 
 
-def _known_rows(samples: Iterable[Sample], ids: IntArray, shown: Shown) -> Iterator[_Kept]:
-    """Yield the rows that have one of these identities, and the place of each."""
+def _known_rows(
+    samples: Iterable[Sample], ids: IntArray, shown: Shown
+) -> Iterator[tuple[FloatArray, IntArray, IntArray]]:
+    """Yield the rows that have one of these identities, the place of each, and of its window."""
     for some in _joined(samples):
         names = shown(np.concatenate([sample.cluster_ids for sample in some]))
         is_known = np.isin(names, ids)
         points = np.concatenate([sample.points for sample in some])[is_known]
         windows = np.repeat(np.arange(len(some)), [len(sample.points) for sample in some])
         rows = np.searchsorted(ids, names[is_known])
-        yield _Kept(points.astype(np.float64), rows, windows[is_known])
+        yield points.astype(np.float64), rows, windows[is_known]
 
 
 def _joined(samples: Iterable[Sample]) -> Iterator[list[Sample]]:

@@ -30,28 +30,27 @@ def framed(page: str, height: int) -> str:
 
 def display(text: str) -> None:
     """Show HTML in the notebook that is running."""
-    try:
-        shown = importlib.import_module("IPython.display")
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "show() is for notebooks, and IPython is not installed: "
-            'pip install "dynmeans[notebook]". '
-            'report("report.html") writes the page to a file for any browser.'
-        ) from error
-    if importlib.import_module("IPython").get_ipython() is None:
+    shell = sys.modules.get("IPython")
+    if shell is None or shell.get_ipython() is None:
         raise RuntimeError(
             "show() is for notebooks, and none is running. "
             'report("report.html") writes the page to a file for any browser.'
         )
+    shown = importlib.import_module("IPython.display")
     shown.display({"text/html": text, "text/plain": "Report"}, raw=True)
+
+
+def _notebook() -> Any:
+    """Return what shows things in the notebook that is running; None if there is none."""
+    shell = sys.modules.get("IPython")
+    is_running = shell is not None and hasattr(shell.get_ipython(), "kernel")
+    return importlib.import_module("IPython.display") if is_running else None
 
 
 def shown_in_notebook(figure: Any) -> bool:
     """Show a figure in the notebook that is running, so that a semicolon does not hide it."""
-    shell = sys.modules.get("IPython")
-    if shell is None or not hasattr(shell.get_ipython(), "kernel"):
+    if (shown := _notebook()) is None:
         return False
-    shown = importlib.import_module("IPython.display")
     shown.display({"image/png": figure._repr_png_()}, raw=True)
     return True
 
@@ -61,11 +60,9 @@ def notebook_progress(
     total: int | None, done: int, features: Sequence[str]
 ) -> Iterator[Callable[[Any, Any], None] | None]:
     """Show the notebook that is running how far the work is, once it takes longer than a moment."""
-    shell = sys.modules.get("IPython")
-    if shell is None or not hasattr(shell.get_ipython(), "kernel"):
+    if (shown := _notebook()) is None:
         yield None
         return
-    shown = importlib.import_module("IPython.display")
     last, handle = time.monotonic() + _MOMENT - _BETWEEN, None
 
     def on_window(record: Any, window: Any) -> None:

@@ -40,17 +40,11 @@ class Origin:
     def labels(self, labels: IntArray, is_known: Any, keys: Any = None) -> Any:
         """Return one label for each row, null where it was left out, on the frame's own index."""
         if self.library == "pandas":
-            return self._series(labels, is_known, keys)
+            pd = importlib.import_module("pandas")
+            values = labels if is_known.all() else pd.arrays.IntegerArray(labels, ~is_known)
+            return pd.Series(values, index=keys if self.index is None else self.index, name=LABEL)
         column = pa.array(labels, mask=~is_known)
         return _polars().Series(LABEL, column) if self.library == "polars" else column
-
-    def _series(self, labels: IntArray, is_known: Any, keys: Any) -> Any:
-        pd = importlib.import_module("pandas")
-        index = keys if self.index is None else self.index
-        if is_known.all():
-            return pd.Series(labels, index=index, name=LABEL)
-        values = pd.arrays.IntegerArray(np.asarray(labels), ~is_known)
-        return pd.Series(values, index=index, name=LABEL)
 
 
 def with_dates(table: pa.Table, zone: str | None) -> pa.Table:

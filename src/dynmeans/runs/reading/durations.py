@@ -179,15 +179,9 @@ def parse_lateness(text: str, *, is_number: bool, argument: str = "lateness") ->
         number = -1.0
     if number == 0 or (is_number and number > 0 and math.isfinite(number)):
         return number
-    unit = ""
-    if number < 0 and not is_number:
-        number, unit = _split(text, argument)
-        if not number * _IN_YEARS[unit] <= _MAX_YEARS:
-            raise InputError(argument, f"must be at most {_MAX_YEARS:,} years", got=text)
-    if unit not in _EQUAL_UNITS:
-        wanted = "a plain number, as the times are" if is_number else "a length such as 5s"
-        raise InputError(argument, f"must be {wanted}", got=text)
-    return number * _EQUAL_UNITS[unit]
+    if is_number:
+        raise InputError(argument, "must be a plain number, as the times are", got=text)
+    return _equal_length(argument, text)
 
 
 def parse_seconds(argument: str, text: str) -> float:
@@ -196,10 +190,14 @@ def parse_seconds(argument: str, text: str) -> float:
     >>> parse_seconds("keep", "30d")
     2592000.0
     """
+    return _equal_length(argument, text) / 1e6
+
+
+def _equal_length(argument: str, text: str) -> float:
     number, unit = _split(text, argument)
     if unit not in _EQUAL_UNITS or not number * _IN_YEARS[unit] <= _MAX_YEARS:
         raise InputError(argument, "must be a length such as 30s, 90min or 30d", got=text)
-    return number * _EQUAL_UNITS[unit] / 1e6
+    return number * _EQUAL_UNITS[unit]
 
 
 def microseconds_of(moment: datetime, zone: ZoneInfo) -> int:

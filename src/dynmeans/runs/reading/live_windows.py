@@ -126,7 +126,7 @@ class LiveWindows:
         self.missing = self._rows.missing
         self._taken_in: Any = (position or {}).get("key")
         self._open = OpenWindows(self._rows, options, self._taken_in)
-        self._latest: tuple[float, int] = -math.inf, 0
+        self._latest = -math.inf
         self._n_lines = 0
         self.n_late = self.n_dropped = self.n_repeated = 0
         self.position: dict[str, Any] = dict(position or {"key": None, "lines_read": 0})
@@ -138,7 +138,7 @@ class LiveWindows:
             if not line.strip():
                 continue
             record = parse_line(line, self._n_lines)
-            row = self._rows.read(record, self._n_lines, self._latest)
+            row = self._rows.read(record, self._n_lines)
             if row is None:
                 self._leave_out(record)
             for one, is_taken in self._far.sorted(row) if row is not None else ():
@@ -153,7 +153,7 @@ class LiveWindows:
         """Count a row that lacks a value, unless an earlier pass has counted it."""
         is_again = False
         if self._taken_in is not None and isinstance(self._rows.cut, CutByLength):
-            row = self._rows.when(record, self._n_lines, self._latest)
+            row = self._rows.when(record, self._n_lines)
             is_again = row is not None and bool(self._open.key_of(row) <= self._taken_in)
         self.n_repeated += is_again
         self.n_dropped += not is_again
@@ -165,7 +165,7 @@ class LiveWindows:
                 raise self._far.error(row)
             self.n_late += 1
         elif self._is_placed(row):
-            for key in self._open.complete(self._latest[0]):
+            for key in self._open.complete(self._latest):
                 yield self._finished(key)
 
     def _is_placed(self, row: LiveRow) -> bool:
@@ -173,8 +173,7 @@ class LiveWindows:
         key: Any = self._open.key_of(row)
         if self._open.takes(key):
             self._open.add(key, row)
-            if row.time is not None and row.time > self._latest[0]:
-                self._latest = row.time, row.number
+            self._latest = max(self._latest, -math.inf if row.time is None else row.time)
             return True
         if self._taken_in is not None and key <= self._taken_in:
             self.n_repeated += 1

@@ -52,7 +52,6 @@ class OrderedRows:
         if options.time is not None:
             row = "row {} of the input (from 0)"
             self._bounds = TimeBounds(options, is_number=self.time_is_number, row=row)
-        self._before: tuple[float, int] | None = None
         self.n_rows, self.is_sorted = self._survey()
         self.last = Position(0)
         self.digest = RollingDigest()  # of all rows that were taken in
@@ -68,15 +67,12 @@ class OrderedRows:
                 f"{position.rows_read:,}."
             )
         self.digest = RollingDigest()
-        if position.last_time is not None and position.last_row is not None:
-            self._before = position.last_time, position.last_row
         done = 0
         for table in self._source.batches(self._selection(), order=self.order):
             rows = self._rows_of(table, done)
             n_before, done = position.rows_read - done, done + table.num_rows
             if n_before > 0:
                 rows = self._after(position, rows, table, n_before, expected)
-            self._check_jump(rows)
             self.last = self._last_of(table, done)
             yield rows
 
@@ -100,13 +96,6 @@ class OrderedRows:
                     "that the run has read. Rows that were already read cannot be edited."
                 )
         return rows.cut(n, len(rows.places))
-
-    def _check_jump(self, rows: Rows) -> None:
-        if self._bounds is None or self._options.batch is not None or not len(rows.numbers):
-            return
-        times = rows.columns["time"]
-        self._bounds.check_jump(self._before, times, rows.numbers)
-        self._before = times[-1].item(), int(rows.numbers[-1])
 
     def _selection(self) -> str:
         named = self._source.named

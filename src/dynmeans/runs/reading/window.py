@@ -7,12 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynmeans.engine.checks import (
-    as_rows,
-    checked_coordinates,
-    checked_elapsed,
-    checked_weights,
-)
+from dynmeans.engine.checks import as_rows, checked_coordinates, checked_elapsed, checked_weights
 from dynmeans.inputs.fields import one_of, option
 from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import checked_count

@@ -62,7 +62,7 @@ class StreamWindows:
         self._open = OpenWindows(self._rows, options, position.get("key"))
         self._read_to = {p: read["to"] for p, read in position.get("partitions", {}).items()}
         self._again = dict(self._read_to)  # up to here messages were counted before
-        self._latest: dict[str, tuple[float, Any]] = {}
+        self._latest: dict[str, float] = {}
         self._n_messages = position.get("messages_read", 0)
         self._is_any_row = bool(position)
         self._names: set[Any] = set()
@@ -181,11 +181,7 @@ class StreamWindows:
         self._open.add(key, row)
         if row.time is not None:
             partition = message.partition
-            self._latest[partition] = max(
-                self._latest.get(partition, (-math.inf, row.number)),
-                (row.time, row.number),
-                key=lambda latest: latest[0],
-            )
+            self._latest[partition] = max(self._latest.get(partition, -math.inf), row.time)
 
     def _leave_out(self, message: Message) -> None:
         self._left_out.setdefault(message.partition, []).append(message.offset)
@@ -197,8 +193,7 @@ class StreamWindows:
             record = dict(body)
         else:
             record = parse_object(body, self._stream.position_of(*number))
-        latest = max(self._latest.values(), key=lambda latest: latest[0], default=(-math.inf, 0))
-        row = self._rows.read(record, number, latest)
+        row = self._rows.read(record, number)
         self._is_any_row = True
         if row is None:
             return None
@@ -227,9 +222,8 @@ class StreamWindows:
     def _watermark(self) -> float:
         """The latest time so far; where some partitions lag behind, the earliest of these."""
         behind = self._stream.behind()
-        lagging = [self._latest.get(p, (-math.inf, 0))[0] for p in behind]
-        latest = max((time for time, _ in self._latest.values()), default=-math.inf)
-        return min([latest, *lagging])
+        lagging = [self._latest.get(p, -math.inf) for p in behind]
+        return min([max(self._latest.values(), default=-math.inf), *lagging])
 
     def _finished(self, key: Key) -> Window:
         closed = self._open.close(key)

@@ -14,13 +14,7 @@ import pyarrow as pa
 
 from dynmeans.files.leftovers import hold, sweep
 from dynmeans.inputs.input_error import InputError
-from dynmeans.runs.reading.columns import (
-    TEXT,
-    free_name,
-    is_vector,
-    quote_name,
-    quote_text,
-)
+from dynmeans.runs.reading.columns import TEXT, free_name, is_vector, quote_name, quote_text
 from dynmeans.runs.reading.sources import locked_duckdb
 from dynmeans.runs.reading.sources.file_kinds import (
     ARROW,
@@ -143,16 +137,13 @@ class Source(AbstractContextManager["Source"]):
     def date_form(self, name: str) -> str | None:
         """Return the form in which a CSV file has dates that are not written as ISO 8601."""
         dtype = self.columns.get(name, "")
-        if (
-            self._sniffed is None
-            or (self.reading.sql is not None)
-            or dtype not in ("DATE", "TIMESTAMP")
-        ):
+        is_sniffed = self._sniffed is not None and self.reading.sql is None
+        if not is_sniffed or dtype not in ("DATE", "TIMESTAMP"):
             return None
         with source_errors():
             found = self.connection.execute(
                 f"SELECT {'DateFormat' if dtype == 'DATE' else 'TimestampFormat'} "
-                f"FROM sniff_csv({quote_text(without_patterns(self._sniffed))})"
+                f"FROM sniff_csv({quote_text(without_patterns(str(self._sniffed)))})"
             ).fetchall()
         return None if found[0][0] is None else str(found[0][0])
 
