@@ -174,10 +174,7 @@ class Run(Editing, AbstractContextManager["Run"]):
     def follow(
         self, windows: "Windows | LiveWindows", *, stop: Event | None = None, **options: Any
     ) -> int:
-        """Take in all windows of a source and note where it ended; options as for `process`.
-
-        Once `stop` is set, the current window is the last, and `StoppedError` is raised.
-        """
+        """Take in all windows of a source, or until `stop`, and note where it ended."""
         stream = windows if stop is None else until_stopped(windows, stop)
         n_windows = self.process(stream, **options)
         if windows.position != self.position or windows.n_dropped or windows.n_late:

@@ -90,10 +90,7 @@ class Stepper:
         self._commit()
 
     def note_letters(self, position: Mapping[str, Any], letters: Sequence[DeadLetter]) -> bool:
-        """Commit messages that are no rows between two windows; False if that has to wait.
-
-        Windows that a choice is made on are not committed yet, and the position is behind them.
-        """
+        """Commit messages that are no rows; False while windows that a choice is made on wait."""
         if self._memory is None and looks_ahead(self._config.recipe):
             return False
         self._add_letters(letters)

@@ -16,10 +16,8 @@ from dynmeans.runs.run import Run
 def open_rows(run: Run, input: Any = None, *, trust: bool = False) -> Source:
     """Open the source a run was made from, or the same rows at another place.
 
-    Labels belong to rows by their number: the rows are read once and compared with the digest of
-    those the run has read, unless they came live.
-
-    A query that is stored in the run came with its files: it runs only with `trust`.
+    The rows are read once and compared with the digest of those the run has read, unless they came
+    live. A query that is stored in the run came with its files: it runs only with `trust`.
     """
     fields = run.config.source
     _check_numbered(run)

@@ -55,8 +55,7 @@ def moments(
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Counts, means, variances, and standardized differences to all other rows.
 
-    A feature that comes round again is averaged and compared the short way round. A row a thousand
-    times as far out as the middle half counts for its own cluster, and not among the others.
+    A row a thousand times as far out as the middle half does not count among the others.
     """
     n, d = len(ids), len(periods)
     every, usual = ([np.zeros(n), np.zeros((n, d)), np.zeros((n, d))] for _ in range(2))

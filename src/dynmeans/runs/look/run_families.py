@@ -19,8 +19,7 @@ def families_of_run(
 ) -> Families:
     """Group the identities of a finished or running run.
 
-    The run's own evidence speaks where its recipe asked for families; else up to
-    `config.sample_size` rows of every window, up to `last_step`, are looked at.
+    Its own evidence speaks where its recipe asked for families; else the rows that it keeps.
     """
     chosen = "auto" if level is None else level
     recipe, memory = run.config.recipe, run.memory

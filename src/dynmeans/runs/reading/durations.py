@@ -50,7 +50,6 @@ class ClockLength:
 
     def index_of(self, time: float) -> int:
         """Return the number of the window that holds `time`."""
-        _check_range(time, EARLIEST, LATEST)
         return (int(time) - self._anchor()) // self.microseconds
 
     def start_of(self, index: int) -> float:
@@ -78,7 +77,6 @@ class CalendarLength:
 
     def index_of(self, time: float) -> int:
         """Return the number of the window that holds `time`."""
-        _check_range(time, EARLIEST, LATEST)
         local = (_EPOCH + timedelta(microseconds=int(time))).astimezone(self.zone).date()
         # Where a zone skips or repeats midnight, the date alone can be one window off.
         return _settled(self, self._count(local) // self.number, time)
@@ -122,7 +120,6 @@ class NumberLength:
 
     def index_of(self, time: float) -> int:
         """Return the number of the window that holds `time`."""
-        _check_range(time, -self.farthest, self.farthest)
         return _settled(self, math.floor(time / self.width), time)
 
     @property
@@ -201,10 +198,7 @@ def _equal_length(argument: str, text: str) -> float:
 
 
 def microseconds_of(moment: datetime, zone: ZoneInfo) -> int:
-    """Return microseconds since 1970; a moment without an offset is in the zone.
-
-    Of an hour that comes twice, the second is meant; one that is skipped is an hour later.
-    """
+    """Return microseconds since 1970; of an hour that comes twice, the second is meant."""
     if moment.tzinfo is not None:
         return _micros(moment)
     first, second = (moment.replace(tzinfo=zone, fold=fold) for fold in (0, 1))
@@ -230,11 +224,6 @@ def format_time(microseconds: int, zone: ZoneInfo) -> str:
         moment = datetime.min.replace(tzinfo=zone)
     precision = "microseconds" if moment.microsecond else "seconds"
     return moment.isoformat(timespec=precision)
-
-
-def _check_range(time: float, low: float, high: float) -> None:
-    if not low <= time <= high:
-        raise InputError("time", ": {:g} is not from {:g} to {:g}", time, low, high)
 
 
 def _settled(length: "WindowLength", index: int, time: float) -> int:

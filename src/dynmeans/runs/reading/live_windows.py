@@ -66,10 +66,7 @@ class OpenWindows:
         )
 
     def complete(self, watermark: float) -> list[Key]:
-        """Return the windows that no row can reach any more, in order.
-
-        With windows of time: those that end at `watermark` or before, less the lateness.
-        """
+        """Return the windows that end at `watermark` or before, less the lateness, in order."""
         if not self.held:
             return []
         if self._options.count is not None:

@@ -31,8 +31,7 @@ _DIGITS, _NO_VALUE = r"[0-9]", "#"
 def check_times(source: Source, options: WindowOptions, expression: str) -> str:
     """Refuse text that is no time, naming the first such row.
 
-    Where rows are dropped, those go with the others that lack a time, and the text of the first is
-    returned; but if no row has a time, the form must be another.
+    Where rows are dropped, and some have a time, the text of the first without is returned.
     """
     name, forms = options.time, options.time_forms
     if name is None or (not forms and source.named[name] != TEXT):

@@ -25,8 +25,7 @@ def append_edits(
 ) -> list[dict[str, Any]]:
     """Add the edits that `make` returns for those there are, all or none; return their rows.
 
-    Takes no writer's lock: clusters may be named while a process writes to the run, and the
-    database lets one transaction in at a time. What `make` raises changes nothing.
+    Takes no writer's lock: the database lets one transaction in at a time.
     """
     path = store.folder / DATABASE
     with database_errors(path):

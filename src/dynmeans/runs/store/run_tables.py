@@ -34,10 +34,7 @@ def events_table(
     first_step: int = 0,
     limit: int | None = None,
 ) -> pa.Table:
-    """One row for each event: when, what, to whom, displacement, gap and speed.
-
-    Lengths are in the units of the run, standardized where it is; speed is for each step of time.
-    """
+    """One row for each event: when, what, to whom, displacement, gap and speed."""
     condition, values = _event_condition(kinds, cluster_id, first_step)
     most = -1 if limit is None else limit
     chosen = f"SELECT step FROM events WHERE {condition} ORDER BY step, number LIMIT {most}"

@@ -66,14 +66,12 @@ def _is_away(error: Exception) -> bool:
 
 
 class PostgresqlTable(OneSequence):
-    """The rows of a table, each once its transaction and all that began before it have ended.
-
-    At ``postgresql://host/DATABASE?table=NAME&by=COLUMN``.
+    """The rows of the table at ``postgresql://host/DATABASE?table=NAME&by=COLUMN``.
 
     Numbers of a sequence are given before rows are committed, so a row may appear after one with
     a higher number. The highest number is read first; then those transactions are waited for
-    that write to the table at that time (seen in `pg_locks`); then rows up to that number are
-    read, for none can be added to them any more.
+    that write to the table at that time; then rows up to that number are read, for none can be
+    added to them any more.
     """
 
     def __init__(self, address: Address, columns: Sequence[str], stop: threading.Event) -> None:

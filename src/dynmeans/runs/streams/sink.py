@@ -17,10 +17,7 @@ _AT_ONCE = 2000
 
 
 class Forwarder:
-    """Sends windows once they are committed, and remembers in the run how far it came.
-
-    A place that is away is tried again with a later window; nothing waits for it.
-    """
+    """Sends windows once they are committed; a place that is away is tried with a later one."""
 
     def __init__(self, run: Run, address: str, kind: str, stop: threading.Event) -> None:
         self._run, self._kind = run, kind
