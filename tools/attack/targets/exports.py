@@ -3,6 +3,7 @@
 import csv
 import json
 import random
+import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +19,6 @@ from dynmeans import Run
 from dynmeans.follow.recipe import Recipe
 from dynmeans.runs.cluster_job import ClusterJob
 from dynmeans.runs.export.label_files import export_labels
-from dynmeans.runs.export.spreadsheet_cells import plain_cell
 from dynmeans.runs.input import Input
 from dynmeans.runs.look.label_view import LabelView
 from dynmeans.runs.reading.window import WindowOptions
@@ -62,10 +62,10 @@ def _attack(rng: random.Random, folder: Path) -> int:
         for ending in (".parquet", ".csv", ".jsonl"):
             path = folder / f"labels{ending}"
             export_labels(run, path, view=view)
-            found = _read(path, name if ending != ".csv" else plain_cell(name), added)
+            found = _read(path, name if ending != ".csv" else _plain_cell(name), added)
             shown = cells
             if ending == ".csv":
-                shown = [None if cell in (None, "") else plain_cell(cell) for cell in cells]
+                shown = [None if cell in (None, "") else _plain_cell(cell) for cell in cells]
             assert found == [*zip(shown, expected, strict=True)], f"{ending}: {found}, {named}"
     return 3
 
@@ -80,3 +80,8 @@ def _read(path: Path, name: str, added: str) -> list[tuple[Any, int | None]]:
         with open(path, newline="", encoding="utf-8") as file:
             rows = [{k: v or None for k, v in row.items()} for row in csv.DictReader(file)]
     return [(row[name], None if row[added] is None else int(row[added])) for row in rows]
+
+
+def _plain_cell(text: str) -> str:
+    """Put an apostrophe before text that a spreadsheet would run."""
+    return f"'{text}" if re.match(r"(?s)[=@\t\r]|[+-].*[(|!]", text) else text
