@@ -65,7 +65,7 @@ for ax, one, name in ((axes[0], plain, "raw"), (axes[1], found, "geo")):
     ax.set_title(f"{name}: {one.labels.nunique()} storms in all")
 
 # %%
-# Tracks and hulls for other maps: lines and areas are cut at the date line, as GeoJSON asks.
+# Tracks for other maps: lines are cut at the date line, as GeoJSON asks.
 with TemporaryDirectory() as folder:
     path = found.write_geojson(Path(folder) / "storms.geojson")
     print(f"{path.name}: {path.stat().st_size / 1000:.0f} kB")

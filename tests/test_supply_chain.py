@@ -43,7 +43,7 @@ def test_the_lock_has_what_its_extra_asks_for(lock, extra):
 def test_the_oldest_lock_has_the_oldest_versions_that_users_may_have():
     lock = (ROOT / "requirements/oldest.txt").read_text()
     extras = PROJECT["project"]["optional-dependencies"]
-    names = ("frames", "plots", "runs", "excel", "redis", "kafka", "mqtt", "serve", "dask", "spark")
+    names = ("frames", "plots", "runs", "redis", "kafka", "mqtt", "serve", "dask", "spark")
     asked = [*PROJECT["project"]["dependencies"], *(r for name in names for r in extras[name])]
     for requirement in asked:
         found = re.fullmatch(r"([a-z-]+)(?:\[[a-z,]+\])?>=([0-9.]+)", requirement)

@@ -32,7 +32,7 @@ from dynmeans.engine import step
 from dynmeans.follow.recipe import Recipe
 from dynmeans.runs.cluster_job import ClusterJob
 from dynmeans.runs.input import Input
-from dynmeans.runs.reading.rolling_digest import RollingDigest
+from dynmeans.runs.reading.rows import RollingDigest
 from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.reading.time_bounds import TimeBounds
 from dynmeans.runs.reading.window import WindowOptions

@@ -18,7 +18,6 @@ EXTRAS = {
     "distributed": "dask",
     "duckdb": "runs",
     "matplotlib": "plots",
-    "openpyxl": "excel",
     "optuna": "tune",
     "paho": "mqtt",
     "pandas": "frames",

@@ -99,20 +99,3 @@ def test_labels_are_confirmed_as_the_run_was_told_when_it_was_made(rows):
     for option in (["--as-found"], ["--min-life", "1"]):
         assert main(["labels", "strict", "-o", "out.csv", *option]) == 0
         assert (pd.read_csv("out.csv")["cluster_id"] >= 0).all()
-
-
-def test_joined_is_listed_when_it_is_asked_for(run, capsys):
-    assert main(["events", run, "-k", "born", "-k", "joined", "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)
-    joined = [row for row in rows if row["kind"] == "joined"]
-    assert [row["step"] for row in rows] == sorted(row["step"] for row in rows)
-    assert all(row["other_id"] < row["cluster_id"] for row in joined)
-    assert main(["events", run, "--kind", "joined", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == joined
-    assert joined
-
-
-def test_joined_says_with_whom(run, capsys):
-    assert main(["events", run, "--kind", "joined"]) == 0
-    assert " joined " in (said := capsys.readouterr().out)
-    assert " with " in said

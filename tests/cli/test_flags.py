@@ -20,7 +20,6 @@ CLUSTER = ["cluster", "rows.csv"]
         ("{n_threads} is one.", "n_threads is one.", "--n-threads is one."),
         ("{random_state} is 0.", "random_state is 0.", "--random-state is 0."),
         ("{sql} reads.", "sql reads.", "--sql reads."),
-        ("{table} is there.", "table is there.", "--table is there."),
         ("{id} was a.", "id was a.", "--id was a."),
         ("name it with {time=...}", "name it with time=...", "name it with --time"),
         ("{on_missing='drop'} drops.", "on_missing='drop' drops.", "--on-missing drop drops."),

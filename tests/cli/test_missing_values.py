@@ -119,16 +119,6 @@ def test_an_odd_word_among_weights_leaves_its_row_out(table, capsys):
     )
 
 
-def test_labels_hold_features_as_the_numbers_that_were_clustered(table):
-    rows = write(table, x=["k.A."])
-    assert main(["cluster", rows, *USUAL, *COMMA, "-o", "run", "-q"]) == 0
-    assert main(["labels", "run", "-o", "labels.csv"]) == 0
-    found = pd.read_csv("labels.csv")
-    expected = run_cases.moving_table(8)
-    expected.loc[40, "x"] = np.nan
-    pd.testing.assert_frame_equal(found[["x", "y"]], expected[["x", "y"]])
-
-
 def test_json_counts_missing_values_by_column(table, capsys):
     rows = write(table, x=["k.A.", ""])
     assert main(["cluster", rows, *USUAL, *COMMA, "-o", "run", "--json"]) == 0

@@ -238,18 +238,6 @@ def test_the_remedy_of_a_message_is_typed_and_helps(tmp_path, capsys, rows, word
     assert main([*command, *again, *shlex.split(remedy)]) == 0, capsys.readouterr().err
 
 
-@pytest.mark.filterwarnings("default")
-def test_dates_without_hours_hint_at_empty_windows_and_the_hint_helps(tmp_path, capsys):
-    path = tmp_path / "days.csv"
-    path.write_text(DAYS)
-    words = ["cluster", str(path), "-t", "at", "-f", "x", "--new-penalty", "1", "-o"]
-    assert main([*words, str(tmp_path / "a"), "--every", "6h"]) == 0
-    told = capsys.readouterr().err
-    assert "3 of 4 windows of a day are empty; --every 1d makes windows of days" in told
-    assert main([*words, str(tmp_path / "b"), "--every", "1d"]) == 0
-    assert "empty" not in capsys.readouterr().err
-
-
 def test_one_unreadable_time_among_good_ones_is_left_out_and_counted(tmp_path, capsys):
     path = tmp_path / "rows.csv"
     path.write_text(ROWS.replace("2026-03-02 03:00", "soon"))
@@ -264,16 +252,6 @@ def run(tmp_path):
     words = ["cluster", str(tmp_path / "rows.csv"), "-t", "at", "--every", "1d", "-f", "x"]
     assert main([*words, "--new-penalty", "1", "-o", str(tmp_path / "run"), "--quiet"]) == 0
     return str(tmp_path / "run")
-
-
-def test_sql_answers_over_labels_clusters_and_events(run, capsys):
-    joined = "FROM clusters JOIN labels USING (cluster_id)"
-    query = f"SELECT cluster_id, count(*) AS n {joined} GROUP BY ALL ORDER BY 1"
-    assert main(["sql", run, query]) == 0
-    assert capsys.readouterr().out == "cluster_id,n\n0,20\n1,20\n"
-    assert main(["sql", run, "DELETE FROM events"]) == 1
-    assert "must be one SELECT" in capsys.readouterr().err
-    assert main(["sql", run, "SELECT * FROM read_csv('/etc/passwd')"]) == 1
 
 
 def test_alert_rules_are_tried_on_the_past_and_nobody_is_told(run, tmp_path, capsys):

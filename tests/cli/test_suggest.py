@@ -107,19 +107,27 @@ def lone_ships(tmp_path):
     return path, len(ships)
 
 
-WINDOWS = ("-f", "x,y", "--time", "ms", "--every", "1min", "--time-unit", "ms")
-
-
-@pytest.mark.parametrize(
-    "options", [("--table", "ships"), ("--sql", "SELECT * FROM ships")], ids=["table", "sql"]
+WINDOWS = (
+    "-f",
+    "x,y",
+    "--time",
+    "ms",
+    "--every",
+    "1min",
+    "--time-unit",
+    "ms",
+    "--sql",
+    "SELECT * FROM ships",
 )
-def test_it_reads_what_cluster_reads(lone_ships, capsys, options):
+
+
+def test_it_reads_what_cluster_reads(lone_ships, capsys):
     path, n_rows = lone_ships
-    assert f"6 windows given ({n_rows} points)" in printed(capsys, path, *WINDOWS, *options)
+    assert f"6 windows given ({n_rows} points)" in printed(capsys, path, *WINDOWS)
 
 
 def test_a_choice_that_should_not_be_trusted_is_warned_of(lone_ships, capsys):
-    assert main(["suggest", lone_ships[0], *WINDOWS, "--table", "ships"]) == 0
+    assert main(["suggest", lone_ships[0], *WINDOWS]) == 0
     captured = capsys.readouterr()
     assert captured.out.startswith("--new-penalty ")
     (line,) = captured.err.splitlines()
@@ -128,7 +136,7 @@ def test_a_choice_that_should_not_be_trusted_is_warned_of(lone_ships, capsys):
 
 
 def test_json_holds_the_doubts(lone_ships, capsys):
-    told = json.loads(printed(capsys, lone_ships[0], *WINDOWS, "--table", "ships", "--json"))
+    told = json.loads(printed(capsys, lone_ships[0], *WINDOWS, "--json"))
     assert [doubt.split(":")[0] for doubt in told["doubts"]] == [
         "60 of 60 clusters in all windows hold a single point"
     ]
@@ -141,7 +149,7 @@ def test_both_commands_describe_their_options_alike():
         for name, command in commands.items()
     }
     shared = helps["cluster"].keys() & helps["suggest"].keys() - {"--json", "--help"}
-    assert len(shared) == 24
+    assert len(shared) == 21
     assert {o: helps["cluster"][o] for o in shared} == {o: helps["suggest"][o] for o in shared}
 
 

@@ -67,13 +67,13 @@ def test_the_form_of_times_is_told_and_typed(tmp_path, capsys, first, second, fo
     assert main([*words, *shlex.split(advised[1])]) == 0
 
 
-def test_labels_on_the_screen_are_plain_numbers(rows, capsys):
+def test_labels_on_the_screen_are_those_of_a_file(rows, capfd):
     assert main([*rows, "-t", "at", "--every", "1d", "-f", "x"]) == 0
-    capsys.readouterr()
+    capfd.readouterr()
     assert main(["labels", "run", "-o", "-"]) == 0
-    head, first, *_ = capsys.readouterr().out.splitlines()
+    head, first, *_ = capfd.readouterr().out.splitlines()
     assert head == "at,n,x,place,step,cluster_id,distance"
-    assert first == '"2026-03-01",0,0,"here",0,0,0'
+    assert first == "2026-03-01,0,0,here,0,0,0.0"
 
 
 def test_an_option_that_is_missing_comes_with_an_example(rows, capsys):

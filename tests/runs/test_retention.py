@@ -9,9 +9,9 @@ from run_cases import RECIPE
 
 from dynmeans import Run
 from dynmeans.cli.__main__ import main
+from dynmeans.runs.after_commit import Retention
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
-from dynmeans.runs.retention import Retention
 from dynmeans.runs.store.sent import note_sent
 
 WINDOWS = [Window([[0.1 * i], [9.0]]) for i in range(6)]
@@ -29,10 +29,10 @@ def folder(tmp_path):
     return folder
 
 
-def apply(folder, **options):
+def apply(folder):
     with Run.open(folder) as run:
         run.lock()
-        return Retention(3600.0, **options).apply(run)
+        return Retention(3600.0).apply(run)
 
 
 def test_old_labels_go_and_histories_stay(folder):
@@ -57,16 +57,6 @@ def test_a_run_resumes_after_labels_were_put_away(folder):
         run.verify()
 
 
-def test_old_labels_are_moved_to_an_archive(folder, tmp_path):
-    archive = tmp_path / "archive"
-    archive.mkdir()
-    before = {path.name: path.read_bytes() for path in (folder / "labels").iterdir()}
-    assert apply(folder, archive=archive) == 4
-    for path in archive.iterdir():
-        assert path.read_bytes() == before[path.name]
-    assert len(list(archive.iterdir())) == 4
-
-
 def test_labels_that_were_not_sent_stay(folder):
     with Run.open(folder) as run:
         run.lock()
@@ -85,15 +75,6 @@ def test_a_kill_before_the_files_are_removed_leaves_none_behind(folder, monkeypa
         run.lock()
         np.testing.assert_array_equal(run.labels()["step"], [4, 4, 5, 5])
     assert len(list((folder / "labels").iterdir())) == 2
-
-
-def test_an_archive_that_cannot_be_written_to_is_refused_before_the_run_begins(
-    tmp_path, monkeypatch
-):
-    Retention(1.0, tmp_path).check()
-    monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)
-    with pytest.raises(ValueError, match="archive must be a folder that exists and can be written"):
-        Retention(1.0, tmp_path).check()
 
 
 @pytest.mark.filterwarnings("default")

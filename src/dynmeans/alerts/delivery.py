@@ -21,7 +21,7 @@ from urllib.parse import unquote, urlsplit
 from dynmeans.alerts.rules import TARGETS, Rule
 from dynmeans.runs.store.alert_log import AlertQueue
 from dynmeans.runs.streams.addresses import open_sink
-from dynmeans.runs.streams.sink import Item
+from dynmeans.runs.streams.message import Item
 
 COMMAND_SECONDS, WEBHOOK_SECONDS = 10.0, 5.0  # for one alert, to its end
 LAST_SECONDS = 10.0  # for what waits when the run is told to stop

@@ -16,7 +16,6 @@ COMMANDS = (
     "story",
     "clusters",
     "events",
-    "sql",
     "alerts",
     "families",
     "name",

@@ -109,7 +109,6 @@ def _result_fields(result: ClusterResult) -> dict[str, Any]:
         "new_windows": result.n_windows,
         "new_rows": result.n_rows,
         "repeated_rows": result.n_repeated,
-        "duplicate_rows": result.n_duplicates,
         "missing_values": dict(result.missing),
         "seconds": round(result.seconds, 3),
         "is_stopped": result.is_stopped,
@@ -142,8 +141,7 @@ def _say_result(result: ClusterResult) -> None:
 def _tell_left_out(result: ClusterResult, time: str | None) -> None:
     """Say how many rows have no label, and why."""
     status = result.status
-    counts = status.n_dropped, result.missing, result.n_duplicates
-    if text := left_out_text(*counts, time, result.unread):
+    if text := left_out_text(status.n_dropped, result.missing, time, result.unread):
         is_much = status.n_dropped > _MUCH * (status.n_rows + status.n_dropped)
         told = f"{'warning: ' if is_much else ''}{with_flags(text, ['cluster'])}"
         tell(told, "warning" if is_much else "info")

@@ -37,9 +37,6 @@ class Following:
         "Remove labels that are older: 30d. Clusters, events and histories stay.",
         metavar="TIME",
     )
-    archive: str | None = option(
-        None, "Move old labels to this folder instead of removing them.", metavar="FOLDER"
-    )
     labels_to: str | None = option(
         None,
         "Send labels there once they are committed: redis://HOST/DB?stream=NAME, "
@@ -69,16 +66,12 @@ class Following:
 
     def after_commit(self) -> "AfterCommit":
         """Return what is done after each commit."""
-        from dynmeans.runs.after_commit import AfterCommit
+        from dynmeans.runs.after_commit import AfterCommit, Retention
         from dynmeans.runs.reading.durations import parse_seconds
-        from dynmeans.runs.retention import Retention
 
-        if self.archive is not None and self.keep is None:
-            raise InputError("archive", "needs {keep}")
         retention, followers = None, list[Any]()
         if self.keep is not None:
-            archive = None if self.archive is None else Path(self.archive)
-            retention = Retention(parse_seconds("keep", self.keep), archive)
+            retention = Retention(parse_seconds("keep", self.keep))
         if self.alerts is not None:
             from dynmeans.alerts.watch import watching
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from dynmeans.runs.run import Run
 
 INPUT = (
-    "A file of CSV, JSON lines, Parquet, Arrow or Excel, a quoted pattern ('day-*.parquet'), a "
-    "folder of such files, a DuckDB or SQLite database"
+    "A file of CSV, JSON lines, Parquet or Arrow, a quoted pattern ('day-*.parquet'), a folder of "
+    "such files, a DuckDB database"
 )
 SOURCE, CUT, PARAMETERS, OUTPUT = "Rows", "Windows", "Clustering", "Output"
 
@@ -79,7 +79,6 @@ class RowOptions:
         "whose maker you trust.",
         bool,
     )
-    network: bool = option(False, "Allow rows to be read from https:// or s3://.", bool)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dynmeans.runs.look.profiles import Profiles
 # Of the page's 5 MB; clusters with the most points come first.
 DESCRIPTION_BYTES = 250_000
 _MANY_DEVIATIONS = 0.5  # less sets nothing apart
-_N_APART, _N_FEATURES, _N_WINDOWS = 3, 6, 6
+_N_APART = 3
 
 
 def descriptions(profiles: Profiles, n_bytes: int = DESCRIPTION_BYTES) -> dict[int, list[str]]:
@@ -39,25 +39,10 @@ def _telling(profiles: Profiles, row: int) -> list[str]:
     for name, telling in profiles.telling.items():
         if values := telling.values_of(cluster_id):
             told.append(f"{name}: {', '.join(values)}")
-        if telling.are_words:
-            told += _over_time(profiles, telling.of_windows.get(cluster_id, []))
     return told
 
 
-def _over_time(profiles: Profiles, windows: list[tuple[int, int, list[str]]]) -> list[str]:
-    """Tell the words of a few windows, each the fullest of its part of the life."""
-    parts = np.array_split(np.arange(len(windows)), min(len(windows), _N_WINDOWS) or 1)
-    fullest = [windows[max(part, key=lambda i: windows[i][1])] for part in parts if len(part)]
-    names = profiles.lives.window_names
-    return [f"{names.get(step) or step}: {', '.join(words)}" for step, _, words in fullest if words]
-
-
 def _typical(profiles: Profiles, row: int) -> list[str]:
-    """Write the row nearest to the mean, its first few features."""
-    k, values = int(profiles.ids[row]), profiles.typical[row, 0, :_N_FEATURES]
-    if texts := [t.typical[k] for t in profiles.telling.values() if k in t.typical]:
-        return [f"typical: {texts[0]}"]
-    if not len(values) or not np.isfinite(values).all():
-        return []
-    told = zip(profiles.features[:_N_FEATURES], profiles.told(row, values), strict=True)
-    return ["typical: " + ", ".join(f"{name} {value}" for name, value in told)]
+    """Write the text nearest to the center, where there is text."""
+    k = int(profiles.ids[row])
+    return [f"typical: {t.typical[k]}" for t in profiles.telling.values() if k in t.typical][:1]

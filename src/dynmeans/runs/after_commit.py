@@ -1,18 +1,49 @@
 """What is done after each commit of a run, and once more at the end."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from dataclasses import dataclass, field
 from functools import partial
+from itertools import takewhile
 from typing import Any
 
-from dynmeans.runs.retention import Retention
 from dynmeans.runs.run import Run
+from dynmeans.runs.store.label_parts import Part
+from dynmeans.runs.store.sent import first_unsent
 from dynmeans.runs.streams.sink import Forwarder
 
+_LOOK_SECONDS = 10.0  # between two looks at old labels
 # Opened with the run; gives a function that is called with `is_last` after each commit.
 Follower = Callable[[Run, threading.Event], AbstractContextManager[Callable[..., Any]]]
+
+
+@dataclass(slots=True)
+class Retention:
+    """How long labels are kept."""
+
+    seconds: float  # Parts of labels whose file is older are removed
+    _next_look: float = field(default=0.0, init=False)
+
+    def apply(self, run: Run, *, is_last: bool = False) -> int:
+        """Remove old parts; return how many. Looks at most every ten seconds."""
+        now = time.monotonic()
+        if now < self._next_look and not is_last:
+            return 0
+        self._next_look = now + _LOOK_SECONDS
+        # The first parts, up to one that is young or still to be sent.
+        unsent, oldest = first_unsent(run.store), time.time() - self.seconds
+
+        def is_old(part: Part) -> bool:
+            path = run.store.labels_folder / part.name
+            is_sent = unsent is None or part.last_step < unsent
+            return is_sent and path.exists() and path.stat().st_mtime <= oldest
+
+        old = list(takewhile(is_old, run.parts()))
+        if old:
+            run.store.forget_parts(old)
+        return len(old)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +63,9 @@ class AfterCommit:
             works = [opened.enter_context(follower(run, stop)) for follower in self.followers]
             for kind, place in (("labels", self.labels_to), ("events", self.events_to)):
                 if place is not None:
-                    works.append(opened.enter_context(_sending(run, place, kind, stop)))
+                    sender = opened.enter_context(closing(Forwarder(run, place, kind, stop)))
+                    works.append(sender.send_new)
             if self.retention is not None:
-                self.retention.check()
                 works.append(partial(self.retention.apply, run))
 
             def work(*, is_last: bool = False) -> None:
@@ -43,17 +74,6 @@ class AfterCommit:
 
             yield work
             work(is_last=True)
-
-
-@contextmanager
-def _sending(
-    run: Run, place: str, kind: str, stop: threading.Event
-) -> Iterator[Callable[..., Any]]:
-    sender = Forwarder(run, place, kind, stop)
-    try:
-        yield sender.send_new
-    finally:
-        sender.close()
 
 
 NOTHING = AfterCommit()

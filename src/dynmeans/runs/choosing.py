@@ -28,10 +28,7 @@ def looks_ahead(recipe: Recipe) -> bool:
 
 
 def first_windows(windows: Iterable[Window], taken: list[Window] | None = None) -> list[Window]:
-    """Return the first 30 windows that have points, and more up to 4,000 points.
-
-    They are also added to `taken`, one by one.
-    """
+    """Add the first 30 windows that have points, and more up to 4,000 points, to `taken`."""
     taken = [] if taken is None else taken
     n_filled = n_points = 0
     last = time.monotonic()
@@ -63,17 +60,10 @@ def begun(config: RunConfig, first: Sequence[Window], on_choice: OnChoice = tell
 
 
 class ReadAhead:
-    """Windows of which the first were read, to be read again; iterate over it once.
+    """Windows of which the `first` were read, to be read again; iterate over it once.
 
-    Attributes
-    ----------
-    first : list of Window
-        The first windows, as `first_windows` takes them.
-    error : ValueError or None
-        What ended the reading of a live source before there were enough of them.
-
-    With `is_live` rows are gone once they are read: an error then waits until the windows before it
-    are taken in, as it does where nothing is read ahead.
+    With `is_live` rows are gone once they are read: an `error` then waits until the windows before
+    it are taken in, as it does where nothing is read ahead.
     """
 
     def __init__(self, windows: Any, *, is_live: bool) -> None:
@@ -85,7 +75,7 @@ class ReadAhead:
         except ValueError as error:
             if not (is_live and self.first):
                 raise
-            self.error, self._rest = error, _raising(error)
+            self.error, self._rest = error, raising(error)
 
     def __iter__(self) -> Iterator[Window]:
         """Yield all windows; those read ahead are not kept any longer."""
@@ -99,27 +89,23 @@ class ReadAhead:
         return getattr(self._windows, name)
 
 
-def _raising(error: ValueError) -> Iterator[Window]:
+def raising(error: Exception) -> Iterator[Window]:
+    """Raise an error in place of the first window."""
     raise error
     yield
 
 
-def refuse_unfollowed(found: Suggestion) -> None:
-    """Refuse a choice with which hardly a cluster outlives a window."""
-    if not found.is_followed:
-        raise InputError(
-            "penalties",
-            "'auto': with any choice clusters hardly outlive a window. Tried: {}",
-            _tried(found),
-            hint="Give {new_penalty}, or say with {n_clusters} about how many clusters a window "
-            "holds.",
-        )
-
-
-def _tried(found: Suggestion) -> str:
-    """The coarsest, a middle and the finest choice in numbers."""
-    return "; ".join(
+def unfollowed(found: Suggestion) -> InputError:
+    """Return the error of a choice with which hardly a cluster outlives a window."""
+    # The coarsest, a middle and the finest choice in numbers.
+    tried = (
         f"{one.penalties.new_penalty:.4g} (beyond {found.tell(one.penalties.new_penalty)}) gives "
         f"{one.n_clusters:.3g} clusters in a window and {one.n_identities:,} identities"
         for one in found.examples
+    )
+    return InputError(
+        "penalties",
+        "'auto': with any choice clusters hardly outlive a window. Tried: {}",
+        "; ".join(tried),
+        hint="Give {new_penalty}, or say with {n_clusters} about how many clusters a window holds.",
     )

@@ -17,12 +17,12 @@ from dynmeans.inputs.numbers import checked_range
 from dynmeans.parameters.hint import Hint
 from dynmeans.records.suggestion import Suggestion
 from dynmeans.runs.after_commit import NOTHING, AfterCommit
-from dynmeans.runs.choosing import ReadAhead, begun, looks_ahead, refuse_unfollowed
+from dynmeans.runs.choosing import ReadAhead, begun, looks_ahead, raising, unfollowed
 from dynmeans.runs.configuration import N_KEPT, RunConfig
 from dynmeans.runs.input import Input
 from dynmeans.runs.look.links import link_words, links_of_run
 from dynmeans.runs.look.other_scales import scales_in_words, scales_of_run
-from dynmeans.runs.look.space_words import new_beyond, proposed_space, proposed_weight
+from dynmeans.runs.look.space_words import new_beyond, proposed_space
 from dynmeans.runs.look.status import RunStatus
 from dynmeans.runs.look.telling_values import name_by_words
 from dynmeans.runs.reading.columns import match_features
@@ -32,7 +32,7 @@ from dynmeans.runs.reading.text_columns import open_table
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.reading.windows import Windows
 from dynmeans.runs.run import OnWindow, Run
-from dynmeans.runs.stopping import StoppedError, stopped
+from dynmeans.runs.stopping import StoppedError
 from dynmeans.runs.store.run_tables import n_per_window
 from dynmeans.runs.store.schema import DATABASE
 from dynmeans.runs.store.store import check_may_create
@@ -53,7 +53,6 @@ class ClusterResult:
     n_windows: int
     n_rows: int
     n_repeated: int
-    n_duplicates: int
     seconds: float
     is_resumed: bool
     suggestion: Suggestion | None = None
@@ -110,10 +109,7 @@ class ClusterJob:
         stop: threading.Event | None = None,
         shown: Shown = QUIETLY,
     ) -> ClusterResult:
-        """Make the run, or resume it, until the source ends.
-
-        Once `stop` is set, the current window is the last.
-        """
+        """Make the run, or resume it, until the source ends; once `stop` is set, until a window."""
         self.input.check(self.windows, self.out)
         is_there = self._is_there(resume, overwrite)
         if not is_there:
@@ -134,18 +130,10 @@ class ClusterJob:
             return
         if source is None:
             raise InputError("describe", "is for files and frames")
-        if source.reading.distinct:  # labels go by the numbers of all rows
-            reading = replace(source.reading, distinct=False)
-            with Source(self.input.rows, reading=reading) as whole:
-                name_by_words(run, column, whole)
-        else:
-            name_by_words(run, column, source)
+        name_by_words(run, column, source)
 
     def choose(self) -> tuple[Suggestion, int]:
-        """Choose penalties on the first windows, without a run; also count the rows left out.
-
-        A choice that is not followed is returned too: its doubts say why.
-        """
+        """Choose penalties on the first windows, without a run; also count the rows left out."""
         choices: list[Suggestion] = []
         with self.open_source() as source:
             ahead = _ahead(self.input, _windows(self, source, None))
@@ -175,8 +163,10 @@ class ClusterJob:
             vectors = source.vectors(columns)
             features = tuple(one for name in columns for one in vectors.get(name, [name]))
             if self.of_vectors and len(vectors) == len(columns):
-                n = len(features) if source.n_learned is None else 0  # words have leading axes
-                recipe = replace(recipe, **_usual_of_vectors(n, self.of_vectors))
+                is_wide = source.n_learned is None and len(features) > MANY_FEATURES
+                space = f"direction:{N_AXES}" if is_wide else "direction"
+                usual: Any = {"space": space, "search": "deep"}
+                recipe = replace(recipe, **{name: usual[name] for name in self.of_vectors})
             fields["n_learned"] = source.n_learned
         kept = {"input": self.input.name, **fields}
         return RunConfig(features, recipe, kept, self.sample_size)
@@ -207,13 +197,7 @@ class ClusterJob:
 
     def _is_empty(self) -> bool:
         with Run.open(self.out) as run:
-            return run.is_empty
-
-
-def _usual_of_vectors(n_features: int, names: Sequence[str]) -> dict[str, Any]:
-    """Return what suits vectors: their directions, on leading axes if they have many, and deep."""
-    space = "direction" if n_features <= MANY_FEATURES else f"direction:{N_AXES}"
-    return {name: value for name, value in (("space", space), ("search", "deep")) if name in names}
+            return run.store.is_empty
 
 
 def _windows(job: ClusterJob, source: Source | None, position: Mapping[str, Any] | None) -> Any:
@@ -261,7 +245,7 @@ class _Work:
                 try:
                     begun = self._begun(config, begun.windows)
                 except StoppedError:
-                    begun = _Begun(stopped())
+                    begun = _Begun(raising(StoppedError()))
                 run.begin(begun.memory)
             yield run, begun
 
@@ -279,9 +263,8 @@ class _Work:
             ahead = _ahead(self.job.input, windows)
             memory = begun(config, ahead.first, choices.append)
         for found in choices:
-            if not found.is_followed and ahead.error is not None:
-                raise ahead.error
-            refuse_unfollowed(found)
+            if not found.is_followed:
+                raise ahead.error or unfollowed(found)
             if self.shown.on_choice is not None:
                 self.shown.on_choice(found)
         return _Begun(ahead, memory, choices[0] if choices else None)
@@ -317,7 +300,6 @@ class _Work:
             n_windows=status.n_windows - before.n_windows,
             n_rows=status.n_rows - before.n_rows,
             n_repeated=getattr(windows, "n_repeated", 0),
-            n_duplicates=0 if source is None else source.n_duplicates,
             seconds=time.monotonic() - self.begin,
             is_resumed=is_resumed,
             suggestion=begun.choice,
@@ -345,19 +327,12 @@ class _Work:
 def _notes(run: Run, choice: Suggestion | None) -> Iterator[ArgumentText | None]:
     """Say what was not found as it was asked for or told, and what else it might be."""
     yield proposed_space(run)
-    yield proposed_weight(run)
-    yield _told_links(run)
+    # A cluster was forgotten: others may be the same.
+    if (penalties := run.penalties) and run.status().n_identities > run.state.n_clusters:
+        yield link_words(links_of_run(run), penalties.max_gap)
     yield scales_in_words(scales_of_run(run))
     found, recipe = n_per_window(run.store), run.config.recipe
     if recipe.n_clusters is not None and not recipe.families:
         yield Hint(*checked_range("n_clusters", recipe.n_clusters), False).told(found)
     elif choice is not None:
         yield choice.told_beside(found, run.status().n_windows)
-
-
-def _told_links(run: Run) -> ArgumentText | None:
-    """Say which clusters may be forgotten ones, where any was forgotten."""
-    penalties, n_identities = run.penalties, run.status().n_identities
-    if penalties is None or n_identities == run.state.n_clusters:
-        return None
-    return link_words(links_of_run(run), penalties.max_gap)

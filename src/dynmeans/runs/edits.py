@@ -1,7 +1,6 @@
 """Names, mergers and pins that people put on top of the identities of a run (decision 0207).
 
-The run's own identities are not modified. An edit is a row of a log; the edits of a run are that
-log, replayed into a view. Every function here may be called while another process writes windows.
+Every function here may be called while another process writes windows.
 """
 
 import getpass
@@ -131,11 +130,7 @@ def _append(
 
 
 def _replayed(rows: list[dict[str, Any]]) -> Edits:
-    return replay(map(_edit_of, rows))
-
-
-def _edit_of(row: dict[str, Any]) -> Edit:
-    return Edit(**{name: value for name, value in row.items() if name != "digest"})
+    return replay(Edit(**row) for row in rows)
 
 
 def _checked_who(who: str | None) -> str:
@@ -172,16 +167,9 @@ class Editing:
         return replace(edits, names=MappingProxyType(words | dict(edits.names))) if words else edits
 
     def name_cluster(self, cluster_id: int, name: str, *, who: str | None = None) -> Edit:
-        """Give a cluster a name, which is shown wherever it is; an empty one takes it away.
+        """Give a cluster a name of at most 200 characters; an empty one takes it away.
 
-        Parameters
-        ----------
-        cluster_id : int
-            Its identity.
-        name : str
-            At most 200 characters.
-        who : str, optional
-            Who says so; by default the user of this computer.
+        `who` says so; by default the user of this computer.
         """
         return self.name_clusters({cluster_id: name}, who=who)[0]
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.reading.sources.reading_options import AS_USUAL, ReadingOptions
-from dynmeans.runs.reading.sources.remote_files import is_remote, shown_remote
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.streams.addresses import is_address, parse_address
 
@@ -47,8 +46,6 @@ class Input:
         path = self.path
         if path is not None and self.is_stream:
             return str(parse_address(path))
-        if path is not None and is_remote(path):
-            return shown_remote(path)
         return path if path in (None, LIVE) else os.path.abspath(path)
 
     def check(self, windows: WindowOptions, out: Path) -> None:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
@@ -21,7 +22,6 @@ from dynmeans.records.history import History
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 from dynmeans.records.step_record import StepRecord
-from dynmeans.runs.closing import Closing
 from dynmeans.runs.configuration import RunConfig, describe_differences
 from dynmeans.runs.edits import Editing
 from dynmeans.runs.look.edited_tables import with_edits, with_names
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 OnWindow = Callable[[StepRecord, Window], None]
 
 
-class Run(Editing, Closing):
+class Run(Editing, AbstractContextManager["Run"]):
     """A clustering that lives in a folder: durable, resumable, readable while it is written.
 
     Make one with `Run.create` or `Run.open`; use it in a ``with`` block.
@@ -76,11 +76,7 @@ class Run(Editing, Closing):
 
     @classmethod
     def create(
-        cls,
-        folder: str | os.PathLike[str],
-        config: RunConfig,
-        *,
-        overwrite: bool = False,
+        cls, folder: str | os.PathLike[str], config: RunConfig, *, overwrite: bool = False
     ) -> "Run":
         """Make a new run folder and lock it; an old run is refused unless `overwrite` is true."""
         return cls(Store.create(Path(folder), config.to_fields(), overwrite=overwrite))
@@ -115,11 +111,7 @@ class Run(Editing, Closing):
         return run
 
     def lock(self) -> None:
-        """Keep others from writing from now on, until the run is closed.
-
-        `process` and `follow` do it by themselves; call it first where `position` must not move
-        before they are called.
-        """
+        """Keep others from writing, until the run is closed: before `position` is read, say."""
         self._store.begin_writing()
 
     @property
@@ -169,7 +161,8 @@ class Run(Editing, Closing):
         stepper = self._ready_stepper()
         stepper.execution = execution_of("native", "auto", n_threads, None)
         try:
-            stream = stepper.begin(_as_iterable(windows), on_choice)
+            given = [windows] if isinstance(windows, Window) else windows
+            stream = stepper.begin(given, on_choice)
             return stepper.take_all(
                 stream, token, on_window, commit_seconds, self._follow_up(after_commit)
             )
@@ -181,20 +174,12 @@ class Run(Editing, Closing):
     def follow(
         self, windows: "Windows | LiveWindows", *, stop: Event | None = None, **options: Any
     ) -> int:
-        """Take in all windows of a source and note where it ended; options as for `process`.
-
-        Once `stop` is set, the current window is the last, and `StoppedError` is raised.
-        """
+        """Take in all windows of a source, or until `stop`, and note where it ended."""
         stream = windows if stop is None else until_stopped(windows, stop)
         n_windows = self.process(stream, **options)
         if windows.position != self.position or windows.n_dropped or windows.n_late:
             self.finish(windows.position, windows.n_dropped, windows.n_late)
         return n_windows
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing was taken in yet."""
-        return self._store.is_empty
 
     def finish(self, position: Mapping[str, Any], n_dropped: int = 0, n_late: int = 0) -> None:
         """Store where the source ended, and rows left out after its last window."""
@@ -273,15 +258,9 @@ class Run(Editing, Closing):
         """Return the records of windows, by default of all; without `labels` it stays small."""
         history = History(feature_names=self.config.features)
         history.cluster_names = self.edits.shown_names()
+        wanted = len(self.config.features), labels, first_step, last_step
         with self._store.snapshot():
-            found = run_tables.step_records(
-                self._store,
-                len(self.config.features),
-                has_labels=labels,
-                first_step=first_step,
-                last_step=last_step,
-            )
-            records = list(found)
+            records = list(run_tables.step_records(self._store, *wanted))
         names = [None if record.when is None else str(record.when) for record in records]
         times = read_times(names)
         for row, record in enumerate(records):
@@ -292,10 +271,6 @@ class Run(Editing, Closing):
         """Yield up to `config.sample_size` rows of every window, chosen by a hash of the number."""
         n_features = len(self.config.features)
         return run_tables.samples_of(self._store, n_features, first_step, last_step)
-
-    def window_names(self) -> dict[int, str | None]:
-        """Return the name of each window by its step."""
-        return run_tables.window_names(self._store)
 
     def status(self) -> RunStatus:
         """Say how far the run is."""
@@ -346,6 +321,10 @@ class Run(Editing, Closing):
             self._joining = None
         self._store.close()
 
+    def __exit__(self, *_: object) -> None:
+        """Close at the end of a ``with`` block."""
+        self.close()
+
     def _follow_up(self, after_commit: Callable[[], None] | None) -> Callable[[], None]:
         joining = self._joining = self._joining or Joining(self._store)
 
@@ -375,7 +354,3 @@ def _config_of(fields: dict[str, Any], folder: Path) -> RunConfig:
         raise ValueError(
             f"the run {str(folder)!r} is damaged: its configuration cannot be read: {error}"
         ) from error
-
-
-def _as_iterable(windows: Window | Iterable[Window]) -> Iterable[Window]:
-    return [windows] if isinstance(windows, Window) else windows

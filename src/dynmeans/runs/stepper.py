@@ -90,10 +90,7 @@ class Stepper:
         self._commit()
 
     def note_letters(self, position: Mapping[str, Any], letters: Sequence[DeadLetter]) -> bool:
-        """Commit messages that are no rows between two windows; False if that has to wait.
-
-        Windows that a choice is made on are not committed yet, and the position is behind them.
-        """
+        """Commit messages that are no rows; False while windows that a choice is made on wait."""
         if self._memory is None and looks_ahead(self._config.recipe):
             return False
         self._add_letters(letters)
@@ -156,22 +153,11 @@ class Stepper:
         )
         # The labels themselves are in the Parquet part.
         slim = replace(record, labels=record.labels[:0])
-        stored = StoredWindow(
-            slim,
-            window.elapsed,
-            window.name,
-            window.n_points,
-            window.n_dropped,
-            window.n_late,
-            sample,
-        )
-        pending.windows.append(stored)
-        for name, n in (
-            ("n_rows", window.n_points),
-            ("n_dropped", window.n_dropped),
-            ("n_late", window.n_late),
-        ):
-            self._counts[name] += n
+        counts = window.n_dropped, window.n_late
+        pending.windows.append(StoredWindow(slim, window.elapsed, *counts, sample))
+        self._counts["n_rows"] += window.n_points
+        self._counts["n_dropped"] += window.n_dropped
+        self._counts["n_late"] += window.n_late
         self._add_letters(window.dead_letters)
         if window.position is not None:
             pending.manifest["position"] = dict(window.position)

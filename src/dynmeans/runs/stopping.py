@@ -16,9 +16,3 @@ def until_stopped(windows: Iterable[Window], stop: threading.Event) -> Iterator[
         if stop.is_set():
             raise StoppedError
         yield window
-
-
-def stopped() -> Iterator[Window]:
-    """Raise StoppedError in place of the first window."""
-    raise StoppedError
-    yield

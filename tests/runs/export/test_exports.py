@@ -156,18 +156,6 @@ def test_labels_are_written_as_json_lines(shuffled):
     np.testing.assert_allclose(out["y"], frame["y"])
 
 
-def test_labels_are_written_as_a_sheet_whose_text_is_never_a_formula(shuffled):
-    openpyxl = pytest.importorskip("openpyxl")
-    frame, folder = shuffled
-    frame.assign(note="=1+1").to_parquet(folder / "noted.parquet", index=False)
-    with Run.open(folder / "run") as run:
-        export_labels(run, folder / "out.xlsx", input=str(folder / "noted.parquet"))
-    rows = list(openpyxl.load_workbook(folder / "out.xlsx").active.iter_rows())
-    assert len(rows) == len(frame) + 1
-    note = [cell.value for cell in rows[0]].index("note")
-    assert {(row[note].value, row[note].data_type) for row in rows[1:]} == {("=1+1", "s")}
-
-
 FORMULAS = ["=cmd|' /C calc'!A0", "@SUM(1)", "\tx", "-2+3+cmd|'x'!A0"]
 PLAIN = ["-5", "+49 170", "a=b", "-"]
 

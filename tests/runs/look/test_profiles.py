@@ -1,4 +1,4 @@
-"""What a cluster is: means, what sets it apart, typical rows, telling values, majority."""
+"""What a cluster is: means, what sets it apart, telling values."""
 
 from pathlib import Path
 
@@ -54,14 +54,6 @@ def test_the_feature_that_differs_most_in_deviations_sets_a_cluster_apart(small)
     assert difference == pytest.approx(8.9 / np.sqrt((0.01 + 0.08 / 3) / 2), rel=1e-5)
 
 
-def test_the_row_nearest_to_the_mean_comes_first_among_typical_ones(small):
-    found = describe_clusters(small)
-    near = rows_of(found)[0]
-    np.testing.assert_allclose(found.typical[near, 0], [0.2, 1.1], rtol=1e-6)
-    assert np.isfinite(found.typical[near]).all()
-    assert found.typical_windows[near] == ["a", "a", "a"]
-
-
 def test_merged_clusters_have_one_profile_and_names_are_shown(small):
     small.merge_clusters(1, 0)
     small.name_cluster(1, "both")
@@ -83,7 +75,6 @@ def ports(tmp_path, monkeypatch):
             "port": np.where(side, rng.choice(["Delft", "Gouda"], len(side)), "Rotterdam"),
             "berth": np.where(side, 7, 9),
             "draft": np.where(side, 2.14, 11.02) + rng.uniform(0, 0.03, len(side)),
-            "ship": np.where(rng.random(len(side)) < 0.9, side, 5),
         }
     )
     words = np.where(side, "quiet canal", "heavy crane")
@@ -117,16 +108,6 @@ def test_a_page_describes_clusters_of_which_no_word_tells_anything(ports):
     assert set(data.descriptions) == {0, 1}
 
 
-def test_each_cluster_shows_the_truth_of_most_of_its_rows(ports):
-    with Run.open(ports) as run:
-        found = describe_clusters(run, truth="ship")
-    ship = pd.read_parquet("rows.parquet")["ship"].to_numpy()
-    expected = np.mean(ship[np.tile([0, 1, 1], 800) == 0] == 0)
-    row = rows_of(found)[0]
-    assert found.truth[row] == 0
-    assert found.truth_shares[row] == pytest.approx(expected)
-
-
 def test_families_are_described_like_clusters(ports):
     with Run.open(ports) as run:
         families = families_of_run(run, n_families=1)
@@ -138,13 +119,13 @@ def test_families_are_described_like_clusters(ports):
 def test_the_command_tells_it_in_lines_and_as_a_file(ports, capsys):
     assert main(["name", "run", "0", "harbor"]) == 0
     capsys.readouterr()
-    words = ["clusters", "run", "--describe", "port,text", "--truth", "ship", "-o", "out.csv"]
+    words = ["clusters", "run", "--describe", "port,text", "-o", "out.csv"]
     assert main(words) == 0
     told = capsys.readouterr().out
     assert "0  harbor  1,600 points in 8 windows, 0 to 7\n" in told
     assert "    port    Rotterdam\n" in told
     table = pd.read_csv("out.csv")
-    assert {"mean_x", "deviation_x", "apart", "telling_port", "truth_share"} <= {*table.columns}
+    assert {"mean_x", "deviation_x", "apart", "telling_port"} <= {*table.columns}
     assert main(["clusters", "run", "--top", "1"]) == 0
     assert capsys.readouterr().out.endswith("and 1 more cluster (--top, -o FILE)\n")
     assert main(["clusters", "run", "--describe", "prot"]) == 1
@@ -183,8 +164,6 @@ def test_small_windows_are_described_together_as_one_by_one(tmp_path, monkeypatc
         one_by_one = describe_clusters(run)
     assert len(together.ids) > 3
     assert together.to_arrow().equals(one_by_one.to_arrow())
-    np.testing.assert_array_equal(together.typical, one_by_one.typical)
-    assert together.typical_windows == one_by_one.typical_windows
 
 
 def test_a_run_without_windows_has_no_profiles(tmp_path):

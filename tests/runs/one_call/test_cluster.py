@@ -79,7 +79,7 @@ def test_rows_that_lack_a_value_or_a_time_have_no_label_and_are_told(frame):
     with pytest.warns(dynmeans.RowsLeftOutWarning, match=said):
         found = dynmeans.cluster(holed, **WHEN)
     assert found.labels.index[found.labels.isna()].sort_values().tolist() == ["row 5", "row 7"]
-    assert found.n_left_out == 2
+    assert found.status.n_dropped == 2
     assert found.missing == {"x": 1, "when": 1}
     assert "2 rows were left out" in found.summary()
 
@@ -104,14 +104,6 @@ def test_several_forms_of_time_are_read_in_one_column(frame, found):
     texts = [time.strftime(forms[i % 4]) for i, time in enumerate(times)]
     mixed = dynmeans.cluster(frame.assign(when=texts), time_format=forms, **WHEN)
     pd.testing.assert_series_equal(mixed.labels, found.labels)
-
-
-def test_equal_rows_are_left_out_where_that_is_asked_for_and_told(frame, found):
-    twice = pd.concat([frame, frame.iloc[:3]])
-    with pytest.warns(dynmeans.RowsLeftOutWarning, match="3 that equal an earlier row"):
-        distinct = dynmeans.cluster(twice, distinct=True, **WHEN)
-    assert distinct.labels.isna().tolist() == [False] * 400 + [True] * 3
-    np.testing.assert_array_equal(distinct.labels[:400], found.labels)
 
 
 def test_missing_values_can_be_refused(frame):
@@ -212,9 +204,8 @@ def test_a_notebook_is_shown_a_short_table_that_no_text_can_break(frame):
 def test_clusters_are_described_by_other_columns_of_the_frame(frame):
     ships = frame.assign(ship=np.where(frame["x"] > 4, "tug", "ferry"))
     found = dynmeans.cluster(ships, **WHEN)
-    told = found.describe("ship", truth="ship").set_index("telling_ship")
+    told = found.describe("ship").set_index("telling_ship")
     assert told.loc["tug", "mean_x"] == pytest.approx(9.0, abs=0.1)
-    assert told["truth_share"].tolist() == [1.0, 1.0]
     with pytest.raises(ValueError, match=r"families must be asked for when clustering. Call"):
         found.describe(families=True)
 

@@ -71,18 +71,6 @@ def test_a_name_that_people_give_wins_over_words_until_it_is_taken_away(news):
     assert found.clusters.loc[0, "name"] == words
 
 
-def test_words_are_told_for_each_window_and_follow_what_is_new(news):
-    frame = news[0].copy()
-    late = frame["when"] >= frame["when"].quantile(0.6)
-    frame.loc[late & (frame["topic"] == 0), "headline"] += " vaccine"
-    found = dynmeans.cluster(frame, text="headline", **WEEKLY)
-    words = found.words()
-    of_topic = words["cluster_id"] == found.labels[frame["topic"] == 0].mode()[0]
-    told = words.loc[of_topic, "words"]
-    assert "vaccine" not in told.iloc[0]
-    assert "vaccine" in told.iloc[-1]
-
-
 def test_a_topic_of_words_that_were_never_learned_lies_apart(news, monkeypatch):
     monkeypatch.setattr(text_columns, "FIRST_ROWS", 2_000)
     frame = news[0].copy()
@@ -228,11 +216,10 @@ def test_an_array_that_does_not_fit_the_frame_is_refused(rows):
 def test_a_model_of_your_own_makes_the_vectors(news):
     frame = news[0]
     model = TextVectors(n_directions=30, n_hashed=2).fit(frame["headline"])
-    found = dynmeans.cluster(frame, text="headline", vectorizer=model, **WEEKLY)
+    rows = model.transform(frame["headline"])
+    found = dynmeans.cluster(frame, features=rows, describe="headline", **WEEKLY)
     assert adjusted_rand_score(frame["topic"], found.labels) > 0.9
     assert found.clusters["name"].notna().all()
-    with pytest.raises(ValueError, match="must have a method transform"):
-        dynmeans.cluster(frame, text="headline", vectorizer="bert", **WEEKLY)
 
 
 def test_fields_of_nested_columns_go_by_their_names(tmp_path, capsys):
@@ -269,15 +256,7 @@ def test_windows_are_dates_as_naive_as_those_of_the_frame(found):
         assert events["window"].iloc[0] == pd.Timestamp("2026-03-01", tz=zone)
 
 
-def test_rows_have_cluster_name_and_family_side_by_side(news):
-    found = dynmeans.cluster(news[0], text="headline", families=True, **WEEKLY)
-    rows = found.rows
-    assert list(rows) == ["cluster_id", "name", "family_id"]
-    assert rows["cluster_id"].equals(found.labels)
-    assert rows.index.equals(found.labels.index)
-
-
-def test_the_story_names_the_largest_and_who_comes_back_every_day():
+def test_the_story_names_the_largest_and_who_comes_back():
     rng = np.random.default_rng(0)
     when = pd.date_range("2026-03-01", periods=24 * 10 * 6, freq="10min")
     hours = when.hour.to_numpy()
@@ -294,8 +273,8 @@ def test_the_story_names_the_largest_and_who_comes_back_every_day():
     )
     story = found.story()
     assert "The largest is cluster 0, with 1,440 points" in story
-    assert "cluster 1 comes back daily." in story
-    assert "1 row lies alone in a cluster: 1620." in story
+    assert "1 cluster came back under the same number, 9 times in all" in story
+    assert "the most often: cluster 1 (9)." in story
 
 
 def test_a_timeline_has_the_names_of_clusters(found):

@@ -1,12 +1,10 @@
-"""Files as people have them: other endings, encodings, decimal commas, times and duplicates."""
+"""Files as people have them: other endings, encodings, decimal commas and times."""
 
 import gzip
 import io
 import json
-import sqlite3
 
 import numpy as np
-import openpyxl
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -118,85 +116,6 @@ def test_the_form_of_times_in_json_lines_is_given_as_for_csv(tmp_path):
     assert window.name == "2024-01-02"
 
 
-@pytest.fixture
-def sqlite_file(tmp_path):
-    path = tmp_path / "rows.sqlite"
-    with sqlite3.connect(path) as connection:
-        connection.execute("CREATE TABLE a (x, n INTEGER, name TEXT, mixed, void)")
-        rows = [(1, 5, "p", 1, None), (2.5, None, "q", "two", None)]
-        connection.executemany("INSERT INTO a VALUES (?, ?, ?, ?, ?)", rows)
-        connection.execute('CREATE TABLE "b; c" (x REAL)')
-        connection.execute('INSERT INTO "b; c" VALUES (7)')
-    connection.close()
-    return path
-
-
-def test_a_table_of_a_sqlite_database_has_the_types_of_its_values(sqlite_file):
-    with Source(sqlite_file, reading=ReadingOptions(table="a")) as source:
-        kinds = ["DOUBLE", "BIGINT", "VARCHAR", "VARCHAR", "VARCHAR"]
-        assert list(source.columns.values()) == kinds
-        assert source.rows("x, n, name, mixed") == [(1.0, 5, "p", "1"), (2.5, None, "q", "two")]
-
-
-def test_a_query_over_a_sqlite_database_joins_its_tables(sqlite_file):
-    query = 'SELECT a.x + b.x AS x FROM a, "b; c" AS b ORDER BY x'
-    assert values_of(sqlite_file, sql=query) == [8.0, 9.5]
-
-
-def test_a_sqlite_database_of_two_tables_asks_which_one(sqlite_file):
-    with pytest.raises(ValueError, match=r"holds the tables 'a', 'b; c'\. Name one"):
-        Source(sqlite_file)
-
-
-def test_a_damaged_sqlite_database_is_one_error(sqlite_file):
-    data = sqlite_file.read_bytes()
-    sqlite_file.write_bytes(data[:100] + b"\xff" * (len(data) - 100))
-    with pytest.raises(ValueError, match=r"the SQLite database .* cannot be read"):
-        Source(sqlite_file)
-
-
-@pytest.fixture
-def workbook(tmp_path):
-    book = openpyxl.Workbook()
-    book.active.append([None])
-    book.active.append(["when", "x", "note"])
-    for minute, x in enumerate([1.5, 2, None]):
-        book.active.append([pd.Timestamp(2024, 3, 1, 0, minute).to_pydatetime(), x, "=1+1"])
-    book.create_sheet("second").append(["x"])
-    book["second"].append([9])
-    book.save(tmp_path / "rows.xlsx")
-    return tmp_path / "rows.xlsx"
-
-
-def test_the_first_sheet_of_a_workbook_is_read_with_its_times(workbook):
-    options = WindowOptions(("x",), time="when", every="1min", on_missing="drop")
-    with Source(workbook) as source:
-        windows = list(Windows(source, options))
-    assert [window.name[11:16] for window in windows] == ["00:00", "00:01"]
-    assert [window.points.item() for window in windows] == [1.5, 2.0]
-
-
-def test_a_sheet_is_named_as_a_table_of_a_database(workbook):
-    assert values_of(workbook, table="second") == [9.0]
-    with pytest.raises(ValueError, match=r"no sheet 'sedond'.*Did you mean 'second'"):
-        Source(workbook, reading=ReadingOptions(table="sedond"))
-
-
-def test_a_file_that_is_no_workbook_is_one_error(tmp_path):
-    (tmp_path / "rows.xlsx").write_bytes(b"rubbish")
-    with pytest.raises(ValueError, match="cannot be read as an Excel file"):
-        Source(tmp_path / "rows.xlsx")
-
-
-def test_duplicates_are_left_out_and_the_others_keep_their_numbers():
-    table = pa.table({"x": [3.0, 1.0, 3.0, 2.0, 1.0, 3.0], "name": [*"ababab"]})
-    with Source(table, reading=ReadingOptions(distinct=True)) as source:
-        (window,) = Windows(source, WindowOptions(features=("x",), count=9))
-    # Rows 0 and 2 are equal; rows 1 and 4 differ in their name.
-    assert window.row_ids.tolist() == [0, 1, 3, 4, 5]
-    assert source.n_duplicates == 1
-
-
 def test_a_misspelt_column_is_guessed_and_a_long_list_is_cut():
     names = [f"column_{n}" for n in range(50)]
     table = pa.table({**{name: [1.0] for name in names}, "Speed": [1.0]})
@@ -240,12 +159,12 @@ def test_standard_input_gets_the_suggestion_of_the_same_rows_in_a_file(
 
 def test_labels_on_standard_output_are_rows_and_nothing_else(tmp_path, monkeypatch, capfdbinary):
     monkeypatch.chdir(tmp_path)
-    frame = pd.DataFrame({"t": [0.1, 0.1, 1.5], "x": [1.0, 1.0, 1.2]})
+    frame = pd.DataFrame({"t": [0.1, 0.1, 1.5], "x": [1.0, None, 1.2]})
     frame.to_csv("rows.csv", index=False)
-    options = ["-t", "t", "--every", "1", "-f", "x", "--new-penalty", "1", "--distinct"]
+    options = ["-t", "t", "--every", "1", "-f", "x", "--new-penalty", "1"]
     assert main(["cluster", "rows.csv", *options, "-o", "run"]) == 0
     assert (
-        b"1 row was left out and has no label: 1 that equals an earlier row"
+        b"1 row was left out and has no label: 1 without a value for x"
         in capfdbinary.readouterr().err
     )
     assert main(["labels", "run", "-o", "-"]) == 0

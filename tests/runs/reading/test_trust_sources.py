@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-from dataclasses import replace
 
 import duckdb
 import pandas as pd
@@ -12,7 +11,6 @@ import run_cases
 
 from dynmeans import Run
 from dynmeans.runs.export.label_files import export_labels
-from dynmeans.runs.export.original_rows import open_rows
 from dynmeans.runs.look.truth_counts import count_truth
 from dynmeans.runs.reading.sources.reading_options import ReadingOptions
 from dynmeans.runs.reading.sources.source import Source
@@ -112,7 +110,7 @@ def test_a_view_inside_a_database_reaches_no_other_file(rows, tmp_path):
     with duckdb.connect("rows.duckdb") as connection:
         connection.execute("CREATE VIEW v AS SELECT * FROM read_csv('secret.csv')")
     with pytest.raises((ValueError, OSError), match="no other file"):
-        Source("rows.duckdb", reading=ReadingOptions(table="v"))
+        Source("rows.duckdb", reading=ReadingOptions(sql="SELECT * FROM v"))
 
 
 def test_settings_are_locked_once_rows_are_read(rows):
@@ -120,53 +118,9 @@ def test_settings_are_locked_once_rows_are_read(rows):
         source.connection.execute("SET threads = 4")
 
 
-def test_a_sqlite_database_is_read_without_an_extension(tmp_path):
-    path = tmp_path / "s.db"
-    with sqlite3.connect(path) as connection:
-        connection.execute("CREATE TABLE t (x REAL)")
-        connection.execute("INSERT INTO t VALUES (2.5)")
-    connection.close()
-    with Source(str(path)) as source:
-        assert source.rows("x") == [(2.5,)]
-        with pytest.raises(duckdb.Error):
-            source.connection.execute("LOAD sqlite_scanner")
-
-
-def test_a_view_that_came_with_a_sqlite_database_is_not_run(tmp_path):
-    path = tmp_path / "s.db"
-    with sqlite3.connect(path) as connection:
-        connection.execute("CREATE TABLE t (x REAL)")
-        connection.execute("CREATE VIEW v AS SELECT load_extension('evil') AS x")
-    connection.close()
-    with pytest.raises(ValueError, match="there is no table 'v'; the input has 't'"):
-        Source(str(path), reading=ReadingOptions(table="v"))
-
-
-def test_an_address_is_not_read_unless_the_user_says_so():
-    with pytest.raises(ValueError, match=r"is on the network, .* network=True allows it"):
+def test_an_address_of_a_file_is_refused():
+    with pytest.raises(ValueError, match=r"'https://'\.\.\. is no address that is known here"):
         Source("https://example.com/rows.parquet")
-
-
-def test_without_its_extension_an_address_is_one_line(monkeypatch, tmp_path):
-    monkeypatch.setenv("HOME", str(tmp_path))  # where extensions are kept
-    with pytest.raises(ValueError, match=r"needs DuckDB's extension httpfs.*INSTALL httpfs"):
-        Source("s3://bucket/rows.parquet", reading=ReadingOptions(network=True))
-
-
-def test_a_run_folder_cannot_open_the_network(tmp_path):
-    run_cases.moving_table(3).to_parquet(tmp_path / "rows.parquet", index=False)
-    options = replace(ReadingOptions(decimal=",", distinct=True), network=True)
-    assert ReadingOptions.from_fields(options.to_fields()) == ReadingOptions(
-        decimal=",", distinct=True
-    )
-    config = run_cases.config_for("https://example.com/rows.csv")
-    config = replace(config, source={**config.source, "network": True})
-    Run.create(tmp_path / "run", config).close()
-    with (
-        Run.open(tmp_path / "run") as run,
-        pytest.raises(ValueError, match="is on the network"),
-    ):
-        open_rows(run)
 
 
 def test_no_extension_is_installed_or_loaded_on_the_way():

@@ -75,18 +75,6 @@ def test_milliseconds_read_as_seconds_ask_whether_they_are_meant():
         windows_of([NOW, NOW * 1000], every="1h", time_unit="s")
 
 
-def test_a_jump_of_thousands_of_years_names_both_rows():
-    times = np.array(["2024-01-01", "2024-01-02", "7024-01-01"], "datetime64[us]")
-    with pytest.raises(ValueError, match=r"row 2 .* is 5,000 years after row 1 "):
-        windows_of(times, every="1d")
-
-
-def test_a_jump_of_thousands_of_years_in_a_stream_names_both_lines():
-    lines = [f'{{"t": "{day}", "x": 1}}' for day in ("2024-01-01", "2024-01-02", "7024-01-01")]
-    with pytest.raises(ValueError, match=r"line 3 is 5,000 years after line 2"):
-        live(lines, every="1d")
-
-
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 @pytest.mark.parametrize("time", [1e300, -1e300, 1e22, np.nan, np.inf])
 def test_wild_numbers_with_a_unit_are_one_error(time, unit):

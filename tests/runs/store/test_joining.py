@@ -7,9 +7,9 @@ import pytest
 from run_cases import RECIPE
 
 from dynmeans import Run
+from dynmeans.runs.after_commit import Retention
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
-from dynmeans.runs.retention import Retention
 from dynmeans.runs.store import joining, run_tables
 
 CONFIG = RunConfig(("x",), RECIPE)

@@ -1,7 +1,6 @@
 """What one odd message, an empty table or a wrong clock does to a stream's run: nothing much."""
 
 import json
-import logging
 import threading
 from dataclasses import replace
 
@@ -156,18 +155,6 @@ def test_rows_ahead_of_their_own_partition_alone_are_odd(tmp_path, servers_of_se
     place.send(name, places.bodies_of(new), partition=1)
     places.follow(address, tmp_path / "run", options=AHEAD)
     assert status_of(tmp_path / "run").n_rows == 80
-
-
-def test_many_late_rows_are_told(redis, tmp_path, request, caplog):
-    name = places.name_of(request)
-    address = redis.make(name)
-    late = rows(150, first=-5000)
-    redis.send(name, places.bodies_of([*rows(60), *late]))
-    with caplog.at_level(logging.WARNING, "dynmeans"):
-        places.follow(address, tmp_path / "run", options=AHEAD)
-    told = [record.getMessage() for record in caplog.records if "late" in record.getMessage()]
-    assert len(told) == 1
-    assert "more than half" in told[0]
 
 
 @pytest.mark.parametrize("options", [places.OPTIONS, replace(places.OPTIONS, id=None)])

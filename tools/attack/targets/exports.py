@@ -85,3 +85,8 @@ def _read(path: Path, name: str, added: str) -> list[tuple[Any, int | None]]:
         with open(path, newline="", encoding="utf-8") as file:
             rows = [{k: v or None for k, v in row.items()} for row in csv.DictReader(file)]
     return [(row[name], None if row[added] is None else int(row[added])) for row in rows]
+
+
+def _plain_cell(text: str) -> str:
+    """Put an apostrophe before text that a spreadsheet would run."""
+    return f"'{text}" if re.match(r"(?s)[=@\t\r]|[+-].*[(|!]", text) else text

@@ -104,7 +104,7 @@ def _labels(form: Any, options: Any, folder: Path) -> list[Any] | None:
         return None
     labels = pd.Series(found.labels.to_pandas() if isinstance(form, pa.Table) else found.labels)
     known = labels.notna().to_numpy()
-    assert found.n_left_out == (~known).sum(), "rows left out are counted"
+    assert found.status.n_dropped == (~known).sum(), "rows left out are counted"
     assert int(known.sum()) == found.status.n_rows, "every row that was taken in has a label"
     return [None if pd.isna(label) else int(label) for label in labels]
 

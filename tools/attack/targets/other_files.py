@@ -1,16 +1,13 @@
-"""JSON lines, SQLite databases and Excel sheets, damaged: rows, or a refusal of one line."""
+"""JSON lines, plain and packed, damaged: rows, or a refusal of one line."""
 
 import gzip
 import json
 import random
-import sqlite3
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-
-import openpyxl
 
 from attack.held import REFUSALS, refused
 from attack.mutate import FLOATS, INTEGERS, TEXTS, damaged
@@ -32,17 +29,13 @@ def ready(name: str) -> Iterator[Case]:
 
 
 def _attack(rng: random.Random, folder: Path) -> None:
-    ending, make = rng.choice(
-        [(".jsonl", _lines), (".jsonl.gz", _lines), (".sqlite", _database), (".xlsx", _workbook)]
-    )
-    path = folder / f"rows{ending}"
-    make(rng, path)
+    path = folder / f"rows{rng.choice(['.jsonl', '.jsonl.gz'])}"
+    _lines(rng, path)
     if rng.random() < 0.7:
         path.write_bytes(damaged(path.read_bytes(), rng, []))
     reading = ReadingOptions(
         decimal=rng.choice([".", ".", ","]),
         encoding=rng.choice(["utf-8", "utf-8", "utf-8", "utf-16", "cp1252"]),
-        distinct=rng.random() < 0.3,
     )
     options = WindowOptions(
         features=rng.choice([("x",), ("x", "y"), ("*",)]),
@@ -73,33 +66,3 @@ def _lines(rng: random.Random, path: Path) -> None:
     rows = (json.dumps(dict(zip(NAMES, row, strict=True)), default=str) for row in _rows(rng))
     data = "\n".join(rows).encode("utf-8", "surrogatepass")
     path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
-
-
-def _database(rng: random.Random, path: Path) -> None:
-    path.unlink(missing_ok=True)
-    connection = sqlite3.connect(path)
-    connection.execute(f"CREATE TABLE rows ({', '.join(NAMES)})")
-    rows = [[_storable(value) for value in row] for row in _rows(rng)]
-    connection.executemany("INSERT INTO rows VALUES (?, ?, ?, ?)", rows)
-    connection.commit()
-    connection.close()
-
-
-def _workbook(rng: random.Random, path: Path) -> None:
-    book = openpyxl.Workbook()
-    book.active.append(NAMES)
-    for row in _rows(rng):
-        book.active.append([_in_cell(value) for value in row])
-    book.save(path)
-
-
-def _storable(value: object) -> object:
-    is_long = isinstance(value, int) and not -(2**63) <= value < 2**63
-    text = value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
-    return str(value) if is_long else text
-
-
-def _in_cell(value: object) -> object:
-    if isinstance(value, str):
-        return "".join(c for c in value if c.isprintable() and not 0xD800 <= ord(c) < 0xE000)
-    return value if value is None or (isinstance(value, int | float) and abs(value) < 1e300) else 0

@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from dynmeans.runs.look.profiles import Profiles
 
 FILES = (".csv", ".parquet", ".geojson")
+_ROWS = ("describe", "input", "trust")
 
 
-@with_options({RowOptions: "", FamilyOptions: ""})
+@with_options({RowOptions: "", FamilyOptions: ""}, only={RowOptions: _ROWS})
 def clusters(
     run_folder: options.RunFolder,
     top: Annotated[
@@ -27,27 +28,25 @@ def clusters(
             "--output",
             "-o",
             metavar="FILE",
-            help="Write all of them: .csv or .parquet; .geojson for their tracks and hulls on a "
-            "map.",
+            help="Write all of them: .csv or .parquet; .geojson for their tracks on a map.",
         ),
     ] = None,
     as_json: options.AsJson = False,
     **fields: Any,
 ) -> None:
-    """Say what each cluster is: its life, means, what sets it apart, and a typical row.
+    """Say what each cluster is: its life, means, and what sets it apart.
 
     apart lists features whose mean differs most from that of all other rows, in standard
-    deviations; typical is the row nearest to the mean. Means are those of the rows that the run
-    keeps, up to 200 of each window.
+    deviations. Means are those of the rows that the run keeps, up to 200 of each window.
 
     [bold]Example[/bold]
 
-    dynmeans clusters run --describe port,text --truth ship -o clusters.csv
+    dynmeans clusters run --describe port,text -o clusters.csv
     """
     from dynmeans.cli.output import check_file, print_json, say
     from dynmeans.inputs.plural import counted
     from dynmeans.runs.export.geojson import write_geojson
-    from dynmeans.runs.export.profile_files import write_profiles
+    from dynmeans.runs.export.label_files import write_rows
     from dynmeans.runs.look.profiles import describe_clusters
     from dynmeans.runs.run import Run
 
@@ -56,12 +55,11 @@ def clusters(
     asked = chosen(RowOptions, fields, describe=split(fields["describe"]) or ())
     with Run.open(run_folder) as run:
         families = FamilyOptions(**chosen(FamilyOptions, fields)).of(run)
-        asked.setdefault("truth", run.config.source.get("truth"))
         found = describe_clusters(run, families=families, **asked)
         if path is not None and path.suffix == ".geojson":
             write_geojson(run, path)
     if path is not None and path.suffix != ".geojson":
-        write_profiles(found, path)
+        write_rows(found.to_arrow().to_reader(), path, path.suffix)
     if as_json:
         print_json(found.to_arrow().to_pylist())
         return
@@ -86,14 +84,7 @@ def _lines(found: "Profiles", row: int) -> list[str]:
     means = zip(found.features, told, found.deviations[row], strict=True)
     facts = {"mean": ", ".join(f"{n} {mean} ± {two_digits(dev)}" for n, mean, dev in means)}
     facts["apart"] = ", ".join(f"{n} {d:+.2g}" for n, d in found.apart(row)[:3])
-    if found.truth is not None and found.truth_shares is not None:
-        share = found.truth_shares[row]
-        facts["truth"] = f"{found.truth[row]} ({share:.0%})" if share > 0 else ""
     facts |= {n: ", ".join(telling.values_of(k)) for n, telling in found.telling.items()}
     for telling in found.telling.values():
         facts["typical"] = telling.typical.get(k) or facts.get("typical", "")
-    typical = zip(found.typical_windows[row][:1], found.typical[row], strict=False)
-    for window, values in typical if found.features else ():
-        pairs = zip(found.features, found.told(row, values), strict=True)
-        facts["typical"] = f"{', '.join(f'{n} {value}' for n, value in pairs)} ({window})"
     return lines + [f"    {fact:<7} {text}" for fact, text in facts.items() if text]

@@ -91,10 +91,9 @@ def _show_links(links: "list[Link]", folder: object, as_json: bool) -> None:
 
 
 def _told_link(link: "Link", folder: object) -> str:
-    again = f", every {link.period:.3g}" if link.period else ""
     return (
         f"{link.other_id} was born where {link.cluster_id} had been, {link.gap:.4g} steps after it "
-        f"was last seen{again}, {link.distance:.3g} away: "
+        f"was last seen, {link.distance:.3g} away: "
         f"dynmeans edit {folder} merge {link.cluster_id} {link.other_id}"
     )
 

@@ -14,9 +14,8 @@ def events(
         typer.Option(
             "--kind",
             "-k",
-            help="Only these: born, moved, vanished, returned, forgotten, split, merged, joined (a "
-            "family turned out to be part of another); may be repeated. All but moved and joined "
-            "by default.",
+            help="Only these: born, moved, vanished, returned, forgotten, split, merged; may be "
+            "repeated. All but moved by default.",
         ),
     ] = None,
     cluster: Annotated[int | None, typer.Option(help="Only this cluster.")] = None,
@@ -33,13 +32,13 @@ def events(
     from dynmeans.inputs.input_error import InputError
     from dynmeans.inputs.plural import counted
     from dynmeans.records.events import KINDS
-    from dynmeans.runs.look.run_families import joins_of_run
     from dynmeans.runs.run import Run
     from dynmeans.spaces.raw import RAW
 
-    kinds = kind or [name for name in KINDS if name not in ("moved", "joined")]
-    if unknown := set(kinds) - set(KINDS):
-        raise InputError("kind", f"must be one of {', '.join(KINDS)}", got=sorted(unknown)[0])
+    known = [name for name in KINDS if name != "joined"]  # of families, which no run keeps
+    kinds = kind or [name for name in known if name != "moved"]
+    if unknown := set(kinds) - set(known):
+        raise InputError("kind", f"must be one of {', '.join(known)}", got=sorted(unknown)[0])
     with Run.open(run_folder) as run:
         space = RAW if run.memory is None else run.memory.known_space
         names = run.edits.shown_names()
@@ -49,16 +48,13 @@ def events(
             n_known = counted(run.status().n_identities, "cluster")
             rule = ": there is no cluster {}; the run has {}, from number 0"
             raise InputError("cluster", rule, cluster, n_known)
-        if "joined" in kinds:
-            joins = joins_of_run(run)
-            rows += [row for row in joins if cluster in (None, row["cluster_id"], row["other_id"])]
         rows.sort(key=lambda row: row["step"])
     rows = rows if last is None else rows[len(rows) - min(last, len(rows)) :]
     if as_json:
         print_json(rows)
         return
     for row in rows:
-        other = {"split": "from", "merged": "into", "joined": "with"}.get(row["kind"])
+        other = {"split": "from", "merged": "into"}.get(row["kind"])
         tail = f" {other} {named(row['other_id'], names)}" if other else ""
         tail += f" after {counted(row['gap'], 'step')}" if row["gap"] is not None else ""
         if row.get("displacement"):

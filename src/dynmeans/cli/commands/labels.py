@@ -21,7 +21,7 @@ def labels(
             "--output",
             "-o",
             metavar="FILE",
-            help="File to write: .parquet, .csv, .jsonl or .xlsx; - for CSV on standard output.",
+            help="File to write: .parquet, .csv or .jsonl; - for CSV on standard output.",
         ),
     ],
     labels_only: Annotated[

@@ -6,7 +6,7 @@ from dynmeans.cli import options
 from dynmeans.cli.fields import chosen, with_options
 from dynmeans.cli.options import FamilyOptions, RowOptions
 
-_ROWS = ("truth", "input", "trust", "network")
+_ROWS = ("truth", "input", "trust")
 
 
 @with_options({RowOptions: "", FamilyOptions: ""}, only={RowOptions: _ROWS})
@@ -32,7 +32,7 @@ def score(run_folder: options.RunFolder, as_json: options.AsJson = False, **fiel
             raise InputError(
                 "truth", "is needed: the run was made without a column of true identities"
             )
-        counts = count_truth(run, column, rows.input, trust=rows.trust, network=rows.network)
+        counts = count_truth(run, column, rows.input, trust=rows.trust)
         families = FamilyOptions(**chosen(FamilyOptions, fields)).of(run)
         if families is not None:
             counts = counts._replace(cluster_ids=families.of([counts.cluster_ids])[0])

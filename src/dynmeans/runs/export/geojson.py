@@ -1,14 +1,12 @@
-"""Tracks and hulls of the clusters of a run as GeoJSON, cut at the date line (RFC 7946, 3.1.9)."""
+"""Tracks of the clusters of a run as GeoJSON, cut at the date line (RFC 7946, 3.1.9)."""
 
 import json
 import os
-from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.spatial import ConvexHull, QhullError
 
 from dynmeans.files.whole_file import whole_file
 from dynmeans.inputs.input_error import InputError
@@ -21,37 +19,34 @@ _DIGITS = 6  # of a degree: 10 cm
 
 
 def geojson_of(run: Run) -> dict[str, Any]:
-    """Return a track and a hull for each cluster that was ever seen.
-
-    A track goes along great circles from center to center; a hull holds the rows that the run keeps
-    of the last window in which the cluster was seen.
-    """
+    """Return a track along great circles from center to center, for each cluster ever seen."""
+    edits, names, memory = run.edits, run.config.features, run.memory
+    records = [record for record in run.history(labels=False) if len(record.ids)]
+    if memory is None or not records:
+        raise ValueError(f"the run {str(run.folder)!r} has no windows yet.")
+    centers = np.concatenate([record.centers for record in records])
+    ends = centers.min(axis=0).tolist(), centers.max(axis=0).tolist()
+    lon_lat = memory.known_space.lon_lat() or earth_features(names, *ends)
+    if lon_lat is None:
+        rule = ".geojson needs a longitude and a latitude in degrees; the features are {}"
+        raise InputError("path", rule, ", ".join(names))
     tracks: dict[int, list[FloatArray]] = {}
     lives: dict[int, dict[str, Any]] = {}
-    lon_lat = _lon_lat(run)
-    edits, names = run.edits, run.config.features
-    for record in run.history(labels=False):
+    for record in records:
         ids = edits.shown(record.ids)
         for k, center, count in zip(ids.tolist(), record.centers, record.counts, strict=True):
             tracks.setdefault(k, []).append(center[list(lon_lat)])
             life = lives.setdefault(k, {"first_step": record.step, "n_points": 0.0})
             life |= {"last_step": record.step, "center": dict(zip(names, center, strict=True))}
             life["n_points"] += float(count)
-    hulls: dict[int, FloatArray] = {}
-    for sample in run.samples():
-        ids = edits.shown(sample.cluster_ids)
-        for k in np.unique(ids).tolist():
-            if lives[k]["last_step"] == sample.step:
-                hulls[k] = sample.points[ids == k][:, list(lon_lat)].astype(np.float64)
-    features = []
-    for k, places in tracks.items():
-        told = {"cluster_id": k, "name": edits.name_of(k), **lives[k]}
-        shapes = {"track": track_geometry(places), "hull": hull_geometry(hulls.get(k))}
-        features += [
-            {"type": "Feature", "geometry": shape, "properties": {"kind": kind, **told}}
-            for kind, shape in shapes.items()
-            if shape is not None
-        ]
+    features = [
+        {
+            "type": "Feature",
+            "geometry": track_geometry(places),
+            "properties": {"cluster_id": k, "name": edits.name_of(k), **lives[k]},
+        }
+        for k, places in tracks.items()
+    ]
     return {"type": "FeatureCollection", "features": features}
 
 
@@ -63,23 +58,6 @@ def write_geojson(run: Run, path: str | os.PathLike[str]) -> Path:
     return Path(path)
 
 
-def _lon_lat(run: Run) -> tuple[int, int]:
-    memory, names = run.memory, run.config.features
-    if memory is None or run.is_empty:
-        raise ValueError(f"the run {str(run.folder)!r} has no windows yet.")
-    found = memory.known_space.lon_lat() or earth_features(names, *_ranges(run))
-    if found is None:
-        rule = "needs a longitude and a latitude in degrees; the features are {}"
-        raise InputError("path", f".geojson {rule}", ", ".join(names))
-    return found
-
-
-def _ranges(run: Run) -> tuple[list[float], list[float]]:
-    seen = [record.centers for record in run.history(labels=False) if len(record.centers)]
-    centers = np.concatenate(seen) if seen else np.zeros((1, len(run.config.features)))
-    return centers.min(axis=0).tolist(), centers.max(axis=0).tolist()
-
-
 def track_geometry(places: list[FloatArray]) -> dict[str, Any]:
     """Return the way from place to place (longitude, latitude); a point where it never moved.
 
@@ -87,108 +65,27 @@ def track_geometry(places: list[FloatArray]) -> dict[str, Any]:
     >>> across["type"], [line[-1][0] for line in across["coordinates"]]
     ('MultiLineString', [180.0, -179.0])
     """
-    start = _wrapped(places[0])
-    line = [start[None]]
+    way = [np.array([[(places[0][0] + 180.0) % 360.0 - 180.0, places[0][1]]])]
     for place in places[1:]:
-        piece = great_circle(line[-1][-1], place)
-        line.append(piece[1:])
-    whole = np.concatenate(line)
-    if len(np.unique(whole, axis=0)) == 1:
-        return {"type": "Point", "coordinates": _rounded(whole)[0]}
-    lines = [_rounded(part) for part in _split(whole) if np.ptp(part, axis=0).any()]
-    if len(lines) == 1:
-        return {"type": "LineString", "coordinates": lines[0]}
-    return {"type": "MultiLineString", "coordinates": lines}
+        way.append(great_circle(way[-1][-1], place)[1:])
+    line = np.concatenate(way)
+    if not np.ptp(line, axis=0).any():
+        return {"type": "Point", "coordinates": np.round(line[0], _DIGITS).tolist()}
+    parts = [np.round(part, _DIGITS).tolist() for part in _parts(line)]
+    return {"type": "MultiLineString", "coordinates": parts}
 
 
-def hull_geometry(rows: FloatArray | None) -> dict[str, Any] | None:
-    """Return the convex hull of rows (longitude, latitude) on the globe; None where it has no area.
-
-    It is convex seen from above the middle of the rows; rows more than half the globe apart have
-    none.
-    """
-    if rows is None or len(rows) < 3:
-        return None
-    points = _on_globe(rows)
-    middle = points.mean(axis=0)
-    if np.linalg.norm(middle) < 0.1 or np.any(points @ middle <= 0):
-        return None
-    up = middle / np.linalg.norm(middle)
-    east = np.cross([0.0, 0.0, 1.0] if abs(up[2]) < 0.9 else [1.0, 0.0, 0.0], up)
-    east /= np.linalg.norm(east)
-    north = np.cross(up, east)
-    # Great circles are straight in this projection, so that a hull in it is one on the globe.
-    flat = np.stack([points @ east, points @ north], axis=1) / (points @ up)[:, None]
-    try:
-        corners = ConvexHull(flat).vertices.tolist()  # counterclockwise
-    except QhullError:  # on a line
-        return None
-    ring = [rows[corners[0]][None]]
-    for corner in [*corners[1:], corners[0]]:
-        ring.append(great_circle(ring[-1][-1], rows[corner])[1:])
-    return _polygon(np.concatenate(ring))
-
-
-def _polygon(ring: FloatArray) -> dict[str, Any]:
-    """Cut a counterclockwise ring, whose longitudes go on beyond 180, at the date line."""
-    turn = ring[-1, 0] - ring[0, 0]
-    if abs(turn) > 180.0:  # about a pole: the ring is closed through it
-        pole = 90.0 if turn > 0 else -90.0
-        ring = np.concatenate([ring, [[ring[-1, 0], pole], [ring[0, 0], pole], ring[0]]])
-    parts = []
-    for number in range(int(_turn_of(ring[:, 0].min())), int(_turn_of(ring[:, 0].max())) + 1):
-        shifted = ring - [360.0 * number, 0.0]
-        part = _clipped(_clipped(shifted, -180.0, 1.0), 180.0, -1.0)
-        if len(part) > 3:
-            parts.append([_rounded(part)])
-    if len(parts) == 1:
-        return {"type": "Polygon", "coordinates": parts[0]}
-    return {"type": "MultiPolygon", "coordinates": parts}
-
-
-def _turn_of(longitude: float) -> float:
-    return float(np.floor((longitude + 180.0) / 360.0))
-
-
-def _clipped(ring: FloatArray, edge: float, side: float) -> FloatArray:
-    """Keep the part of a closed ring on one side of a meridian."""
-    found: list[Any] = []
-    for a, b in pairwise(ring):
-        is_in, will_be = side * (a[0] - edge) >= 0, side * (b[0] - edge) >= 0
-        if is_in:
-            found.append(a)
-        if is_in != will_be:
-            found.append(_crossing(a, b, edge))
-    return np.array([*found, found[0]]) if found else np.empty((0, 2))
-
-
-def _crossing(a: FloatArray, b: FloatArray, edge: float) -> FloatArray:
-    share = (edge - a[0]) / (b[0] - a[0])
-    return np.array([edge, a[1] + share * (b[1] - a[1])])
-
-
-def _split(line: FloatArray) -> Iterable[FloatArray]:
-    """Yield parts of a line between -180 and 180, ended and begun at the date line."""
-    part, turn = [line[0]], _turn_of(line[0, 0])
-    for before, here in pairwise(line):
-        after = _turn_of(here[0])
+def _parts(line: FloatArray) -> list[FloatArray]:
+    """Cut a line whose longitudes go on beyond 180 into parts that end at the date line."""
+    turns = np.floor((line[:, 0] + 180.0) / 360.0)
+    parts, part = [], [line[0]]
+    for (before, here), (turn, after) in zip(pairwise(line), pairwise(turns), strict=True):
         if after != turn:
-            edge = 360.0 * turn + (180.0 if after > turn else -180.0)
-            crossing = _crossing(before, here, edge)
-            yield np.array([*part, crossing]) - [360.0 * turn, 0.0]
-            part, turn = [crossing], after
+            edge = 360.0 * max(after, turn) - 180.0
+            share = (edge - before[0]) / (here[0] - before[0])
+            crossing = before + share * (here - before)
+            parts.append(np.array([*part, crossing]) - [360.0 * turn, 0.0])
+            part = [crossing]
         part.append(here)
-    yield np.array(part) - [360.0 * turn, 0.0]
-
-
-def _wrapped(place: FloatArray) -> FloatArray:
-    return np.array([(place[0] + 180.0) % 360.0 - 180.0, place[1]])
-
-
-def _on_globe(rows: FloatArray) -> FloatArray:
-    lon, lat = np.deg2rad(rows).T
-    return np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)], axis=1)
-
-
-def _rounded(line: FloatArray) -> list[list[float]]:
-    return [[round(float(x), _DIGITS), round(float(y), _DIGITS)] for x, y in line]
+    parts.append(np.array(part) - [360.0 * turns[-1], 0.0])
+    return [part for part in parts if np.ptp(part, axis=0).any()]

@@ -1,33 +1,23 @@
 """Labels put beside the rows they belong to, as a file or on standard output."""
 
-import csv
 import os
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.csv as pcsv
 
 from dynmeans.files.whole_file import whole_file
 from dynmeans.inputs.input_error import InputError
-from dynmeans.runs.export.excel import write_sheet
 from dynmeans.runs.export.labeled_rows import label_stream, labeled_rows
 from dynmeans.runs.export.original_rows import open_rows
 from dynmeans.runs.export.spreadsheet_cells import count_formulas, plain_cells
 from dynmeans.runs.look.label_view import AS_STORED, LabelView
-from dynmeans.runs.reading.columns import (
-    TEXT,
-    is_number,
-    number_expression,
-    quote_name,
-    quote_text,
-)
+from dynmeans.runs.reading.columns import quote_text
 from dynmeans.runs.reading.sources.file_kinds import find_files
 from dynmeans.runs.reading.sources.locked_duckdb import source_errors
-from dynmeans.runs.reading.sources.source import ROWS_AT_A_TIME, Source
+from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.run import Run
 
 STANDARD_OUTPUT = "-"
@@ -37,7 +27,6 @@ _FORMATS = {
     ".jsonl": "FORMAT json",
     ".ndjson": "FORMAT json",
 }
-_EXCEL = ".xlsx"
 _FORMULA_RUNNERS = (".csv", STANDARD_OUTPUT)
 
 
@@ -56,20 +45,17 @@ def export_labels(
     input: Any = None,
     labels_only: bool = False,
     trust: bool = False,
-    network: bool = False,
     view: LabelView = AS_STORED,
 ) -> Export:
     """Write the labels to a file, with the original columns; memory stays flat.
 
-    The ending says what is written: Parquet, CSV, JSON lines or an Excel sheet; ``-`` is CSV on
-    standard output. `view` adds families, and marks who is not confirmed with -1. Rows that were
+    The ending says what is written: Parquet, CSV or JSON lines; ``-`` is CSV on standard
+    output. `view` adds families, and marks who is not confirmed with -1. Rows that were
     left out keep an empty `cluster_id`. The file appears once it is complete.
 
-    A feature that is text in the input, because some of its cells are no numbers, is written as
-    the numbers that were clustered, and such cells are empty. Other text that a spreadsheet would
-    run as a formula gets an apostrophe before it in CSV, and is counted: what begins with ``=``,
-    ``@``, a tab or a return, or with a sign and holds ``(``, ``|`` or ``!``. The other formats
-    hold all text as it is.
+    Text that a spreadsheet would run as a formula gets an apostrophe before it in CSV, and is
+    counted: what begins with ``=``, ``@``, a tab or a return, or with a sign and holds ``(``,
+    ``|`` or ``!``.
     """
     ending = _checked_ending(path)
     if ending != STANDARD_OUTPUT:
@@ -79,29 +65,18 @@ def export_labels(
     if labels_only:
         with Source(label_stream(run, view=view)) as labels:  # a stream, which can be read once
             n_formulas = _count_formulas(labels) if ending in _FORMULA_RUNNERS else 0
-        return Export(_write(label_stream(run, view=view), path, ending), n_formulas)
-    with open_rows(run, input, trust=trust, network=network) as source:
+        return Export(write_rows(label_stream(run, view=view), path, ending), n_formulas)
+    with open_rows(run, input, trust=trust) as source:
         n_formulas = _count_formulas(source) if ending in _FORMULA_RUNNERS else 0
-        rows = labeled_rows(source, run, as_clustered(source, run.config.features), view)
-        return Export(_write(rows, path, ending), n_formulas)
-
-
-def as_clustered(source: Source, features: Sequence[str]) -> str:
-    """Return SQL of all columns; features that the source has as text are the numbers they hold."""
-    columns, decimal = source.columns, source.reading.decimal
-    numbers = {
-        name: f"{number_expression(name, TEXT, 'DOUBLE', decimal)} AS {quote_name(name)}"
-        for name in features
-        if columns.get(name) == TEXT
-    }
-    return ", ".join(numbers.get(name, quote_name(name)) for name in columns)
+        rows = labeled_rows(source, run, view=view)
+        return Export(write_rows(rows, path, ending), n_formulas)
 
 
 def _checked_ending(path: str | os.PathLike[str]) -> str:
     if os.fspath(path) == STANDARD_OUTPUT:
         return STANDARD_OUTPUT
     target = Path(path)
-    known = (*_FORMATS, _EXCEL)
+    known = tuple(_FORMATS)
     if target.suffix not in known:
         rule = f"must end in {', '.join(known[:-1])} or {known[-1]}, or be - for CSV on the screen"
         raise InputError("path", rule, got=str(target))
@@ -110,18 +85,14 @@ def _checked_ending(path: str | os.PathLike[str]) -> str:
     return target.suffix
 
 
-def _write(rows: pa.RecordBatchReader, path: str | os.PathLike[str], ending: str) -> int:
+def write_rows(rows: pa.RecordBatchReader, path: str | os.PathLike[str], ending: str) -> int:
+    """Write rows as the ending says, whole or not at all, as CSV that no spreadsheet runs."""
     if ending == STANDARD_OUTPUT:
-        with Source(rows) as source:
-            return _print(source)
+        sys.stdout.flush()
+        with Source(rows, also=["/dev/stdout"]) as source:
+            return _copy(source, "/dev/stdout", ".csv")
     with whole_file(path) as temporary, Source(rows, also=[temporary]) as source:
-        if ending == _EXCEL:
-            return write_sheet(source.batches(_all(source)), temporary)
         return _copy(source, temporary, ending)
-
-
-def _all(source: Source) -> str:
-    return ", ".join(map(quote_name, source.columns))
 
 
 def _copy(source: Source, temporary: str, ending: str) -> int:
@@ -132,27 +103,6 @@ def _copy(source: Source, temporary: str, ending: str) -> int:
             f"({_FORMATS[ending]}, USE_TMP_FILE false)"
         ).fetchall()
     return int(result[0][0])
-
-
-def _print(source: Source) -> int:
-    """Write CSV to standard output, numbers plain and all else as DuckDB writes it."""
-    named = ((quote_name(name), is_number(kind)) for name, kind in source.columns.items())
-    texts = [name if is_plain else f"CAST({name} AS VARCHAR) AS {name}" for name, is_plain in named]
-    sql = (
-        f"SELECT {', '.join(texts)} FROM (SELECT {plain_cells(source.columns)} FROM dynmeans_rows)"
-    )
-    csv.writer(sys.stdout, lineterminator="\n").writerow(source.columns)
-    sys.stdout.flush()
-    n_rows = 0
-    with source_errors():
-        batches = source.connection.sql(sql).to_arrow_reader(ROWS_AT_A_TIME)
-        for batch in batches:
-            options = pcsv.WriteOptions(include_header=False, quoting_style="needed")
-            text = pa.BufferOutputStream()
-            pcsv.write_csv(batch, text, options)
-            sys.stdout.buffer.write(text.getvalue())
-            n_rows += batch.num_rows
-    return n_rows
 
 
 def _count_formulas(source: Source) -> int:

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -33,12 +34,7 @@ def label_stream(
 def as_stream(batches: Iterator[pa.RecordBatch]) -> pa.RecordBatchReader:
     """Make a reader of batches, of which there is one at least."""
     first = next(batches)
-
-    def all_batches() -> Iterator[pa.RecordBatch]:
-        yield first
-        yield from batches
-
-    return pa.RecordBatchReader.from_batches(first.schema, all_batches())
+    return pa.RecordBatchReader.from_batches(first.schema, chain([first], batches))
 
 
 def labeled_rows(

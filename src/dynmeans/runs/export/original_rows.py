@@ -1,38 +1,33 @@
 """The rows a run was made from, opened again: the same ones, or none."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.reading.ordered_rows import OrderedRows
 from dynmeans.runs.reading.rows import Position
 from dynmeans.runs.reading.sources.reading_options import ReadingOptions
-from dynmeans.runs.reading.sources.remote_files import CUT
 from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.reading.text_columns import open_table
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.run import Run
 
 
-def open_rows(run: Run, input: Any = None, *, trust: bool = False, network: bool = False) -> Source:
-    """Open the source a run was made from, or the same rows at another place; duplicates too.
+def open_rows(run: Run, input: Any = None, *, trust: bool = False) -> Source:
+    """Open the source a run was made from, or the same rows at another place.
 
-    Labels belong to rows by their number: the rows are read once and compared with the digest of
-    those the run has read, unless they came live.
-
-    A query that is stored in the run came with its files: it runs only with `trust`. An address
-    that is stored in it is read only with `network`.
+    The rows are read once and compared with the digest of those the run has read, unless they came
+    live. A query that is stored in the run came with its files: it runs only with `trust`.
     """
     fields = run.config.source
     _check_numbered(run)
     if input is None:
         input = fields.get("input")
-        if not isinstance(input, str) or input == "-" or CUT in input:
+        if not isinstance(input, str) or input == "-":
             raise InputError(
                 "",
-                "the run does not know where its rows are: they came from Python, from standard "
-                "input, or from an address that is not stored whole",
+                "the run does not know where its rows are: they came from Python or from standard "
+                "input",
                 hint="Name a file that holds them with {input=...}. Labels alone "
                 "({labels_only=True}) need none.",
             )
@@ -44,11 +39,10 @@ def open_rows(run: Run, input: Any = None, *, trust: bool = False, network: bool
             str(sql)[:200],
             hint="{trust=True} runs it: one SELECT over the input, which reaches no other file.",
         )
-    reading = ReadingOptions.from_fields(fields, network=network)
+    reading = ReadingOptions.from_fields(fields)
     options = WindowOptions.from_fields(run.config.features, fields, on_missing="drop")
     n_learned = fields.get("n_learned")
     _check_same(run, options, lambda: open_table(input, reading, options, n_learned))
-    reading = replace(reading, distinct=False)
     return Source(input, reading=reading, text_column=options.text_column)
 
 

@@ -9,13 +9,13 @@ from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.step_record import StepRecord
 from dynmeans.runs.reading.sampling import Sample
 from dynmeans.runs.run import Run
+from dynmeans.runs.store.run_tables import window_names
 from dynmeans.spaces.globe import shortest, unwrapped
 from dynmeans.spaces.standard import odd_cells, quartiles
 
 # From identities to what is described: themselves, those that people merged, or families.
 Shown = Callable[[IntArray], IntArray]
 Periods = Sequence[float | None]
-N_TYPICAL = 3
 _ROWS_AT_ONCE = 20_000  # of small windows; one by one they would take longer than their rows
 
 
@@ -27,21 +27,11 @@ class Lives(NamedTuple):
     n_windows: IntArray
     first_windows: list[str]
     last_windows: list[str]
-    window_names: dict[int, str | None]
-
-
-class _Kept(NamedTuple):
-    """Kept rows of known identities, of one window or of several small ones."""
-
-    points: FloatArray
-    rows: IntArray  # the place of each one's identity
-    windows: IntArray  # the number of each one's window, among `samples`
-    samples: list[Sample]
 
 
 def lives_of(run: Run, shown: Shown, records: Iterable[StepRecord]) -> Lives:
     """Count points and windows of each cluster that was ever seen."""
-    names = run.window_names()
+    names = window_names(run.store)
     seen = list(records)
     none = [np.empty(0, dtype=np.int64)]
     steps = np.concatenate([np.full(len(record.ids), record.step) for record in seen] or none)
@@ -57,7 +47,6 @@ def lives_of(run: Run, shown: Shown, records: Iterable[StepRecord]) -> Lives:
         n_windows,
         [names.get(step) or str(step) for step in pairs[1, ends - n_windows].tolist()],
         [names.get(step) or str(step) for step in pairs[1, ends - 1].tolist()],
-        names,
     )
 
 
@@ -66,8 +55,7 @@ def moments(
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Counts, means, variances, and standardized differences to all other rows.
 
-    A feature that comes round again is averaged and compared the short way round. A row a thousand
-    times as far out as the middle half counts for its own cluster, and not among the others.
+    A row a thousand times as far out as the middle half does not count among the others.
     """
     n, d = len(ids), len(periods)
     every, usual = ([np.zeros(n), np.zeros((n, d)), np.zeros((n, d))] for _ in range(2))
@@ -76,7 +64,7 @@ def moments(
     around = np.zeros((n, d), dtype=complex)  # sums of unit vectors, of usual rows
     center, lowest = np.full((n, d), np.nan), np.full(d, np.inf)
     middle = spread = None
-    for points, rows, windows, _ in _known_rows(samples, ids, shown):
+    for points, rows, windows in _known_rows(samples, ids, shown):
         if not len(points):
             continue
         if middle is None or spread is None:
@@ -117,15 +105,17 @@ def moments(
     return counts, means, variances, differences
 
 
-def _known_rows(samples: Iterable[Sample], ids: IntArray, shown: Shown) -> Iterator[_Kept]:
-    """Yield the rows that have one of these identities, and the place of each."""
+def _known_rows(
+    samples: Iterable[Sample], ids: IntArray, shown: Shown
+) -> Iterator[tuple[FloatArray, IntArray, IntArray]]:
+    """Yield the rows that have one of these identities, the place of each, and of its window."""
     for some in _joined(samples):
         names = shown(np.concatenate([sample.cluster_ids for sample in some]))
         is_known = np.isin(names, ids)
         points = np.concatenate([sample.points for sample in some])[is_known]
         windows = np.repeat(np.arange(len(some)), [len(sample.points) for sample in some])
         rows = np.searchsorted(ids, names[is_known])
-        yield _Kept(points.astype(np.float64), rows, windows[is_known], some)
+        yield points.astype(np.float64), rows, windows[is_known]
 
 
 def _joined(samples: Iterable[Sample]) -> Iterator[list[Sample]]:
@@ -152,41 +142,3 @@ def _mean_and_variance(
 ) -> tuple[FloatArray, FloatArray]:
     means = sums / counts[:, None]
     return means, np.maximum(squares / counts[:, None] - means**2, 0.0)
-
-
-def typical_rows(
-    samples: Iterable[Sample],
-    ids: IntArray,
-    shown: Shown,
-    periods: Periods,
-    means: FloatArray,
-    variances: FloatArray,
-) -> tuple[FloatArray, list[list[str]]]:
-    """Keep the rows nearest to the mean of each, window after window."""
-    spreads = np.nansum(variances, axis=0) / max(np.count_nonzero(variances[:, 0] >= 0), 1)
-    scale = np.where(spreads > 0, np.sqrt(spreads), 1.0)
-    nearest = np.full((len(ids), N_TYPICAL), np.inf)
-    typical = np.full((len(ids), N_TYPICAL, means.shape[1]), np.nan)
-    windows = [[""] * N_TYPICAL for _ in ids]
-    for points, rows, numbers, some in _known_rows(samples, ids, shown):
-        distances = np.sum((shortest(points - means[rows], periods) / scale) ** 2, axis=1)
-        near = _nearest(rows, distances)
-        for i in near[distances[near] < nearest[rows[near], -1]]:
-            row, sample = rows[i], some[numbers[i]]
-            place = int(np.searchsorted(nearest[row], distances[i], side="right"))
-            if place == N_TYPICAL:
-                continue
-            nearest[row, place + 1 :] = nearest[row, place:-1].copy()
-            typical[row, place + 1 :] = typical[row, place:-1].copy()
-            nearest[row, place], typical[row, place] = distances[i], points[i]
-            windows[row].insert(place, sample.name or str(sample.step))
-            windows[row].pop()
-    return typical, [[name for name in names if name] for names in windows]
-
-
-def _nearest(rows: IntArray, distances: FloatArray) -> IntArray:
-    """Return the few nearest of each cluster, of equal ones the first, in the order they came."""
-    order = np.lexsort((distances, rows))
-    of_cluster = rows[order]
-    rank = np.arange(len(order)) - np.searchsorted(of_cluster, of_cluster)
-    return np.sort(order[rank < N_TYPICAL])

@@ -22,7 +22,6 @@ from dynmeans.spaces.space import Space
 
 _SHORTEST_LIFE = 2  # windows: what was seen once is no place that one comes back to
 _MOST_AWAY = 2_000  # forgotten clusters that are looked at, the last ones
-_EVEN = 1.25  # the longest of the times between comings over the shortest, where they are periodic
 _ROOM = 1.1  # over the longest gap
 _AT_ONCE = 1_000  # windows whose centers are mapped in one call
 
@@ -35,7 +34,6 @@ class Link(NamedTuple):
     step: int  # number of the window in which that was
     gap: float  # steps of time since the first was last seen
     distance: float  # between the two places, in the unit of the space
-    period: float | None  # steps from one coming to the next, where they are even
 
 
 class _Life:
@@ -91,10 +89,9 @@ def find_links(records: Iterable[StepRecord], penalties: Penalties, space: Space
             if life.n_windows >= _SHORTEST_LIFE:
                 away[k] = life
     return [
-        Link(k, other, lives[other].step, lives[other].begin - lives[k].end, distance, period)
+        Link(k, other, lives[other].step, lives[other].begin - lives[k].end, distance)
         for other, (k, distance) in pairs.items()
         if lives[other].n_windows >= _SHORTEST_LIFE or lives[other].begin == time
-        for period in [_period(other, pairs, lives)]
     ]
 
 
@@ -109,31 +106,15 @@ def _with_points(
         yield from zip(some, np.split(points, ends), strict=True)
 
 
-def _period(
-    newborn: int, pairs: dict[int, tuple[int, float]], lives: dict[int, _Life]
-) -> float | None:
-    """Return the usual time from one coming to the next, where three or more are even."""
-    begins, k = [lives[newborn].begin], newborn
-    while k in pairs:
-        k = pairs[k][0]
-        begins.append(lives[k].begin)
-    between = -np.diff(begins)
-    if len(between) < 2 or between.max() > _EVEN * between.min():
-        return None
-    return float(np.median(between))
-
-
 def link_words(links: list[Link], max_gap: float) -> ArgumentText | None:
     """Say how many links there are, and what keeps such clusters from being forgotten."""
     if not links:
         return None
     longest = max(link.gap for link in links)
-    periods = [link.period for link in links if link.period is not None]
-    again = f", some every {np.median(periods):.3g} steps" if periods else ""
     are = "was" if len(links) == 1 else "were"
     return ArgumentText(
         f"{counted(len(links), 'cluster')} {are} born where a forgotten one had been, after up to "
-        f"{longest:.4g} steps unseen{again}: perhaps the same ones. {{links}} lists them; "
+        f"{longest:.4g} steps unseen: perhaps the same ones. {{links}} lists them; "
         f"remember them from the beginning with {{max_gap={math.ceil(_ROOM * longest + 1)}}} in "
         f"place of {max_gap:.3g}."
     )

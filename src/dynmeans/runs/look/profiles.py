@@ -1,4 +1,4 @@
-"""What a cluster is: where its rows lie, what sets it apart, and a few rows that are like it."""
+"""What a cluster is: where its rows lie, and what sets it apart."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,16 +13,8 @@ from dynmeans.inputs.input_error import InputError
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.families import Families
 from dynmeans.records.step_record import StepRecord
-from dynmeans.runs.look.kept_rows import (
-    Lives,
-    Shown,
-    lives_of,
-    moments,
-    periods_of,
-    typical_rows,
-)
+from dynmeans.runs.look.kept_rows import Lives, lives_of, moments, periods_of
 from dynmeans.runs.look.telling_values import Telling, telling_values
-from dynmeans.runs.look.truth_counts import TruthCounts, count_truth
 from dynmeans.runs.reading.columns import is_of_vector
 from dynmeans.runs.reading.sampling import Sample
 from dynmeans.runs.run import Run
@@ -49,15 +41,8 @@ class Profiles:
     # What sets it apart: its mean less that of all other rows, in standard deviations (the root of
     # the mean of both variances); NaN where there are no others.
     differences: FloatArray
-    # (n_clusters, n_typical, n_features); kept rows nearest to the mean, in units of the deviations
-    # of all rows, and their windows; NaN where there are fewer.
-    typical: FloatArray
-    typical_windows: list[list[str]]
     # For each column that was described, the values or words that tell each cluster.
     telling: Mapping[str, Telling] = field(default_factory=dict)
-    # The true identity that most rows of each cluster have, and their share.
-    truth: list[Any] | None = None
-    truth_shares: FloatArray | None = None
     names: Mapping[int, str] = field(default_factory=dict)
     periods: Sequence[float | None] = ()  # After which length each feature comes round again
 
@@ -82,7 +67,7 @@ class Profiles:
         return told
 
     def to_arrow(self) -> pa.Table:
-        """One row for each: means, deviations, what sets it apart, telling values, truth."""
+        """One row for each: means, deviations, what sets it apart, telling values."""
         columns: dict[str, Any] = {
             "cluster_id": pa.array(self.ids),
             "name": pa.array([self.names.get(k) for k in self.ids.tolist()], pa.string()),
@@ -101,9 +86,6 @@ class Profiles:
         for name, telling in self.telling.items():
             words = [", ".join(telling.values_of(k)) for k in self.ids.tolist()]
             columns[f"telling_{name}"] = pa.array(words, pa.string())
-        if self.truth is not None:
-            columns["truth"] = pa.array(self.truth)
-            columns["truth_share"] = pa.array(self.truth_shares)
         return pa.table(columns)
 
 
@@ -111,11 +93,9 @@ def describe_clusters(
     run: Run,
     *,
     describe: Sequence[str] = (),
-    truth: str | None = None,
     families: Families | None = None,
     input: Any = None,
     trust: bool = False,
-    network: bool = False,
     already_read: tuple[Iterable[StepRecord], Sequence[Sample]] | None = None,
 ) -> Profiles:
     """Say what each cluster of a run is; memory stays flat however long the run is.
@@ -127,11 +107,9 @@ def describe_clusters(
     describe : sequence of str
         Further columns of the input to describe clusters by: values or words that are frequent in
         one and rare in the others. Reads the input once for each.
-    truth : str, optional
-        Column of true identities: each cluster gets the one that most of its rows have.
     families : Families, optional
         Describe these in place of clusters.
-    input, trust, network
+    input, trust
         As for `export_labels`: where the rows are now, and what may be done to read them.
     already_read : tuple, optional
         The run's history and its samples, where the caller has them: they are not read again.
@@ -156,18 +134,12 @@ def describe_clusters(
     def shown(ids: IntArray) -> IntArray:
         return edits.shown(ids) if families is None else families.of(ids)
 
-    def kept() -> Iterable[Sample]:
-        return run.samples() if already_read is None else already_read[1]
-
     records = run.history(labels=False) if already_read is None else already_read[0]
     lives = lives_of(run, shown, records)
     ids, periods = lives.ids, periods_of(run)
-    counts, means, variances, differences = moments(kept(), ids, shown, periods)
-    typical, windows = typical_rows(kept(), ids, shown, periods, means, variances)
-    reading = {"input": input, "trust": trust, "network": network}
-    majority = None
-    if truth is not None:
-        majority = _majority(ids, shown, count_truth(run, truth, **reading))
+    samples = run.samples() if already_read is None else already_read[1]
+    counts, means, variances, differences = moments(samples, ids, shown, periods)
+    reading = {"input": input, "trust": trust}
     # The numbers of a vector mean nothing to people one by one.
     told = [j for j, name in enumerate(run.config.features) if not is_of_vector(name)]
     return Profiles(
@@ -177,31 +149,10 @@ def describe_clusters(
         means=means[:, told],
         deviations=np.sqrt(variances[:, told]),
         differences=differences[:, told],
-        typical=typical[:, :, told],
-        typical_windows=windows,
         telling={name: telling_values(run, name, shown, **reading) for name in describe},
-        truth=None if majority is None else majority[0],
-        truth_shares=None if majority is None else majority[1],
         periods=tuple(periods[j] for j in told),
         names={k: name for k in ids.tolist() if (name := edits.name_of(k))},
     )
-
-
-def _majority(ids: IntArray, shown: Shown, counts: TruthCounts) -> tuple[list[Any], FloatArray]:
-    """The true identity that most rows of each cluster have, and its share."""
-    rows = np.searchsorted(ids, shown(counts.cluster_ids))
-    values, of_value = np.unique(counts.truth, return_inverse=True)
-    keys, places = np.unique(rows * len(values) + of_value, return_inverse=True)
-    numbers = np.bincount(places, counts.counts, len(keys))
-    found: list[Any] = [None] * len(ids)
-    shares, totals, most = np.full(len(ids), np.nan), np.zeros(len(ids)), np.zeros(len(ids))
-    for key, number in zip(keys.tolist(), numbers.tolist(), strict=True):
-        row, value = divmod(key, len(values))
-        totals[row] += number
-        if number > most[row]:
-            most[row], found[row] = number, values[value].item()
-    np.divide(most, totals, out=shares, where=totals > 0)
-    return found, shares
 
 
 def two_digits(value: float) -> str:

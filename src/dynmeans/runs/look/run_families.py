@@ -1,9 +1,5 @@
 """Families of a run, from the rows it keeps of each window: nothing is clustered again."""
 
-from collections.abc import Iterator
-from dataclasses import asdict
-from typing import Any
-
 import numpy as np
 
 from dynmeans.families.evidence import Evidence
@@ -13,16 +9,13 @@ from dynmeans.records.families import Families
 from dynmeans.runs.run import Run
 from dynmeans.spaces.raw import RAW
 
-_MOST_LOOKS = 100
-
 
 def families_of_run(
     run: Run, *, level: float | str | None = None, n_families: float | None = None
 ) -> Families:
     """Group the identities of a finished or running run.
 
-    The run's own evidence speaks where its recipe asked for families; else up to
-    `config.sample_size` rows of every window are looked at.
+    Its own evidence speaks where its recipe asked for families; else the rows that it keeps.
     """
     chosen = "auto" if level is None else level
     recipe, memory = run.config.recipe, run.memory
@@ -31,49 +24,14 @@ def families_of_run(
     check_choice(chosen, n_families)
     if memory is not None and memory.evidence is not None:
         return families_of(memory.evidence, level=chosen, n_families=n_families, hint=hint)
-    _check_keeps_rows(run)
-    evidence = Evidence()
-    for _ in _gather(run, evidence):
-        pass
-    return families_of(evidence, level=chosen, n_families=n_families, hint=hint)
-
-
-def joins_of_run(run: Run) -> list[dict[str, Any]]:
-    """Say which families turned out to belong to an older one, as rows of `Run.events`.
-
-    Looked for after every window; in a run of more than 100 windows after 100 of them, the last
-    included.
-    """
-    _check_keeps_rows(run)
-    evidence, rows = Evidence(), list[dict[str, Any]]()
-    before: Families | None = None
-    n_windows = run.status().n_windows
-    looks = set(np.linspace(0, n_windows - 1, min(n_windows, _MOST_LOOKS)).astype(int).tolist())
-    for window in _gather(run, evidence):
-        if window["step"] not in looks:
-            continue
-        now = families_of(evidence)
-        joined = [] if before is None else now.joined_since(before)
-        rows += [{**window, **asdict(event)} for event in joined]
-        before = now
-    return rows
-
-
-def _check_keeps_rows(run: Run) -> None:
     if run.config.sample_size == 0:
         rule = "must be at least 1 to find families: they are found from the rows that a run keeps"
         raise InputError("sample_size", rule, got=0)
-
-
-def _gather(run: Run, evidence: Evidence) -> Iterator[dict[str, Any]]:
-    """Add window after window to the evidence, and say which it was."""
-    memory = run.memory
+    evidence, last = Evidence(), 0.0
     space = RAW if memory is None else memory.known_space
     times = [record.time for record in run.history(labels=False)]
-    last = 0.0
     for sample in run.samples():
         points = np.asarray(space.to_points(sample.points.astype(np.float64)))
-        now = times[sample.step]
-        evidence.add(points, sample.cluster_ids, now - last)
-        last = now
-        yield {"step": sample.step, "time": now, "window": sample.name}
+        evidence.add(points, sample.cluster_ids, times[sample.step] - last)
+        last = times[sample.step]
+    return families_of(evidence, level=chosen, n_families=n_families, hint=hint)

@@ -1,10 +1,8 @@
 """What happened in a run, in a few plain sentences made from facts."""
 
 from collections import Counter
-from datetime import datetime, timedelta
-from itertools import pairwise
-
-import numpy as np
+from collections.abc import Iterator
+from datetime import datetime
 
 from dynmeans.inputs.argument_text import ArgumentText, Namer, in_python
 from dynmeans.inputs.plural import counted
@@ -12,43 +10,77 @@ from dynmeans.runs.look.links import Link, link_words, links_of_run
 from dynmeans.runs.look.status import RunStatus
 from dynmeans.runs.reading.columns import is_of_vector
 from dynmeans.runs.run import Run
-from dynmeans.runs.store.run_tables import events_of_kind
+from dynmeans.runs.store.run_tables import events_of_kind, window_names
 
-_MOST = 3  # clusters or rows named in a sentence
-_PERIODS = {"hourly": 1 / 24, "daily": 1.0, "weekly": 7.0, "monthly": 30.4, "yearly": 365.25}
-_REGULAR = 0.8  # share of the times between returns that are alike
+_MOST = 3  # clusters named in a sentence
 
 
 def story_of(run: Run, name_of: Namer = in_python, links: list[Link] | None = None) -> list[str]:
     """Say how many clusters there are, who is largest, who comes back, who split, what is left out.
 
-    Parameters
-    ----------
-    run : Run
-        An open run; it may still be written.
-    name_of : callable
-        Names the arguments that a sentence advises.
-    links : list of Link, optional
-        Those of `links_of_run`, where the caller has them.
+    `name_of` names the arguments that a sentence advises; `links` are those of `links_of_run`.
     """
-    status = run.status()
-    if not status.n_windows:
+    status, penalties = run.status(), run.penalties
+    if penalties is None or not status.n_windows:
         return ["Nothing was taken in yet."]
-    teller = _Teller(run)
-    sentences = [
-        *teller.numbers(status),
-        *teller.largest(status),
-        *teller.returns(),
-        *teller.changes(),
-        *teller.linked(links_of_run(run) if links is None else links, name_of),
-        *teller.alone(),
-    ]
+    words = link_words(links_of_run(run) if links is None else links, penalties.max_gap)
     doubts = [ArgumentText(*told).told(name_of) for told in run.store.manifest("doubts") or []]
-    return [*sentences, *left_out_sentences(status), *(f"Doubtful: {told}" for told in doubts)]
+    return [
+        *_numbers(run, status),
+        *_changes(run),
+        *([] if words is None else [words.told(name_of)]),
+        *_left_out(status),
+        *(f"Doubtful: {told}" for told in doubts),
+    ]
 
 
-def left_out_sentences(status: RunStatus) -> list[str]:
-    """Say how many rows were not clustered, and why."""
+def _numbers(run: Run, status: RunStatus) -> Iterator[str]:
+    """How many clusters there are, and the largest."""
+    clusters = run.clusters(frame="arrow").to_pylist()
+    ends = [_told_time(name) for name in (status.first_window, status.last_window) if name]
+    span = f" from {ends[0]} to {ends[1]}" if ends else ""
+    yield (
+        f"{counted(status.n_rows, 'row')} in {counted(status.n_windows, 'window')}{span}: "
+        f"{counted(status.n_identities, 'cluster')} in all, {status.n_clusters:,} in the last "
+        "window."
+    )
+    short = sum(row["n_windows"] == 1 for row in clusters)
+    if 2 * short > len(clusters) > 1:
+        yield f"{short:,} of them were seen in one window only."
+    most = max(clusters, key=lambda row: float(row["n_points"]))
+    share = float(most["n_points"]) / max(status.n_rows, 1)
+    features = [name for name in run.config.features if not is_of_vector(name)]
+    where = ", ".join(f"{name} {most[f'center_{name}']:.4g}" for name in features[:_MOST])
+    in_all = most["n_windows"] == status.n_windows
+    seen = "every window" if in_all else counted(most["n_windows"], "window")
+    yield (
+        f"The largest is {_who(run, most['cluster_id'])}, with "
+        f"{counted(most['n_points'], 'point')} in all ({share:.0%}), seen in {seen}"
+        f"{f', last at {where}' if where else ''}."
+    )
+
+
+def _changes(run: Run) -> Iterator[str]:
+    """Who came back, split and went into others."""
+    if back := events_of_kind(run.store, "returned"):
+        times = Counter(row["cluster_id"] for row in back)
+        who = ", ".join(f"{_who(run, k)} ({n})" for k, n in times.most_common(_MOST))
+        yield (
+            f"{counted(len(times), 'cluster')} came back under the same number, "
+            f"{counted(len(back), 'time')} in all, after at most "
+            f"{max(row['gap'] for row in back):.3g} steps of time; the most often: {who}."
+        )
+    for kind, noun, verb in (("split", "split", "split off"), ("merged", "merger", "went into")):
+        if rows := events_of_kind(run.store, kind):
+            *_, last = rows
+            when = window_names(run.store).get(last["step"]) or f"window {last['step']}"
+            yield (
+                f"{counted(len(rows), noun)}; the last: {_who(run, last['cluster_id'])} {verb} "
+                f"{_who(run, last['other_id'])}, {_told_time(when)}."
+            )
+
+
+def _left_out(status: RunStatus) -> list[str]:
     counts = (
         (status.n_dropped, "because a value is missing or cannot be read"),
         (status.n_late, "because they came too late"),
@@ -57,121 +89,9 @@ def left_out_sentences(status: RunStatus) -> list[str]:
     return [f"{counted(n, 'row')} left out {reason}." for n, reason in counts if n]
 
 
-class _Teller:
-    """Facts of a run, read once."""
-
-    def __init__(self, run: Run) -> None:
-        self._run = run
-        self._edits = run.edits
-        self._features = [name for name in run.config.features if not is_of_vector(name)]
-        self._clusters = run.clusters(frame="arrow").to_pylist()
-        self._windows = run.window_names()
-
-    def numbers(self, status: RunStatus) -> list[str]:
-        ends = [_told_time(name) for name in (status.first_window, status.last_window) if name]
-        span = f" from {ends[0]} to {ends[1]}" if ends else ""
-        found = (
-            f"{counted(status.n_rows, 'row')} in {counted(status.n_windows, 'window')}{span}: "
-            f"{counted(status.n_identities, 'cluster')} in all, {status.n_clusters:,} in the last "
-            "window."
-        )
-        short = sum(row["n_windows"] == 1 for row in self._clusters)
-        if 2 * short > len(self._clusters) > 1:
-            return [found, f"{short:,} of them were seen in one window only."]
-        return [found]
-
-    def largest(self, status: RunStatus) -> list[str]:
-        most = max(self._clusters, key=lambda row: float(row["n_points"]))
-        share = float(most["n_points"]) / max(status.n_rows, 1)
-        center = [(name, most[f"center_{name}"]) for name in self._features[:3]]
-        where = ", ".join(f"{name} {value:.4g}" for name, value in center)
-        place = f", last at {where}" if where else ""
-        in_all = most["n_windows"] == status.n_windows
-        seen = "every window" if in_all else counted(most["n_windows"], "window")
-        return [
-            f"The largest is {self._who(most['cluster_id'])}, with "
-            f"{counted(most['n_points'], 'point')} in all ({share:.0%}), seen in {seen}{place}."
-        ]
-
-    def returns(self) -> list[str]:
-        rows = events_of_kind(self._run.store, "returned")
-        if not rows:
-            return []
-        steps: dict[int, list[int]] = {}
-        for row in rows:
-            steps.setdefault(row["cluster_id"], []).append(row["step"])
-        regular = {k: word for k, at in steps.items() if (word := self._period(at))}
-        told = [
-            f"{counted(len(steps), 'cluster')} came back under the same number, "
-            f"{counted(len(rows), 'time')} in all, after at most "
-            f"{max(row['gap'] for row in rows):.3g} steps of time."
-        ]
-        for word, n in Counter(regular.values()).most_common(_MOST):
-            who = [k for k, other in regular.items() if other == word]
-            told.append(f"{self._some(who)} come{'s' if n == 1 else ''} back {word}.")
-        return told
-
-    def linked(self, links: list[Link], name_of: Namer) -> list[str]:
-        penalties = self._run.penalties
-        words = None if penalties is None else link_words(links, penalties.max_gap)
-        return [] if words is None else [words.told(name_of)]
-
-    def changes(self) -> list[str]:
-        told = []
-        for kind, verb in (("split", "split off"), ("merged", "went into")):
-            rows = events_of_kind(self._run.store, kind)
-            if rows:
-                last = rows[-1]
-                who, other = (self._who(last[name]) for name in ("cluster_id", "other_id"))
-                when = _told_time(self._windows.get(last["step"]) or f"window {last['step']}")
-                noun = "split" if kind == "split" else "merger"
-                told.append(f"{counted(len(rows), noun)}; the last: {who} {verb} {other}, {when}.")
-        return told
-
-    def alone(self) -> list[str]:
-        single = [row for row in self._clusters if row["n_points"] == 1]
-        if not single:
-            return []
-        rows = []
-        for one in single[:_MOST]:
-            step = one["first_step"]
-            for table in self._run.label_tables(first_step=step, last_step=step):
-                ids = table["cluster_id"].to_numpy()
-                rows += [str(table["row_id"][i]) for i in np.flatnonzero(ids == one["cluster_id"])]
-        more = " and more" if len(single) > _MOST else ""
-        return [
-            f"{counted(len(single), 'row')} {'lies' if len(single) == 1 else 'lie'} alone in a "
-            f"cluster: {', '.join(rows)}{more}."
-        ]
-
-    def _period(self, steps: list[int]) -> str | None:
-        """Say how often, where the time from one return to the next is nearly always the same."""
-        if len(steps) < 4:
-            return None
-        lengths = np.diff(steps)
-        usual = float(np.median(lengths))
-        if np.mean(np.abs(lengths - usual) <= 0.1 * usual) < _REGULAR:
-            return None
-        days = self._days(steps)
-        near = [word for word, n in _PERIODS.items() if days and abs(days / n - 1) < 0.1]
-        return near[0] if near else f"every {usual:.3g} windows"
-
-    def _days(self, steps: list[int]) -> float | None:
-        """Return the usual time from one return to the next, where windows have dates."""
-        try:
-            when = [datetime.fromisoformat(self._windows[step] or "") for step in steps]
-        except (TypeError, ValueError):
-            return None
-        gaps = sorted(after - before for before, after in pairwise(when))
-        return gaps[len(gaps) // 2] / timedelta(days=1)
-
-    def _some(self, ids: list[int]) -> str:
-        named = ", ".join(self._who(k) for k in ids[:_MOST])
-        return named if len(ids) <= _MOST else f"{named} and {len(ids) - _MOST} more"
-
-    def _who(self, cluster_id: int) -> str:
-        name = self._edits.name_of(cluster_id)
-        return f"{name} (cluster {cluster_id})" if name else f"cluster {cluster_id}"
+def _who(run: Run, cluster_id: int) -> str:
+    name = run.edits.name_of(cluster_id)
+    return f"{name} (cluster {cluster_id})" if name else f"cluster {cluster_id}"
 
 
 def _told_time(name: str) -> str:

@@ -16,15 +16,14 @@ from dynmeans.runs.reading.sources.locked_duckdb import source_errors
 from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.run import Run
 
-N_TELLING = 5
-N_OF_WINDOW = N_OF_NAME = 3
+N_TELLING, N_OF_NAME = 5, 3
 _MOST_NAMES = 5_000
 # Text of more different values than this is taken apart into words; and so is text of which most
 # values come once, unless it is a short list.
 _MOST_VALUES, _SHORT_LIST = 1_000, 50
 _WORDS = r"[\p{L}\p{N}_]{2,}"
 _LONGEST = 100  # characters of a value
-_COLUMNS = ("term", "step", "cluster_id", "distance")
+_COLUMNS = ("term", "cluster_id", "distance")
 _FEW = 10  # terms of a cluster, of which a single one may tell it
 # Share of a cluster's rows, times the logarithm of how rare the term is: with A rows in a cluster
 # on average and f of them with this term in all, log(1 + A / f). A term that is not at least twice
@@ -42,23 +41,6 @@ SELECT cluster_id, term, share, score FROM scored
 QUALIFY row_number() OVER (PARTITION BY cluster_id ORDER BY score DESC, term) <= {N_TELLING}
 ORDER BY cluster_id, score DESC, term
 """
-# The same for each window of a cluster; what is new to its life counts for more.
-_SCORES_OF_WINDOWS = f"""
-WITH of_window AS (SELECT cluster_id, step, sum(n) AS size FROM texts GROUP BY ALL),
-     of_life AS (SELECT cluster_id, term, sum(n) AS life FROM terms GROUP BY ALL),
-     of_term AS (SELECT term, sum(n) AS f FROM terms GROUP BY term),
-     total AS (SELECT sum(size) AS n_rows, count(*) AS n_clusters FROM sizes),
-     scored AS (
-        SELECT cluster_id, step, term, of_window.size, n / of_window.size AS share,
-               share * ln(1 + share * sizes.size / life) AS score
-        FROM terms JOIN sizes USING (cluster_id) JOIN of_window USING (cluster_id, step)
-        JOIN of_life USING (cluster_id, term) JOIN of_term USING (term), total
-        WHERE (n_clusters = 1 OR life / sizes.size >= 2 * (f - life) / (n_rows - sizes.size))
-          AND (n > 1 OR of_window.size < {_FEW})
-     )
-SELECT cluster_id, step, any_value(size), list(term ORDER BY score DESC, term)[:{N_OF_WINDOW}]
-FROM scored GROUP BY cluster_id, step ORDER BY cluster_id, step
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +49,8 @@ class Telling:
 
     are_words: bool  # Whether values were taken apart into words
     # For each cluster the most telling values or words, the share of its rows that have it, and
-    # the score; and the steps that saw it, its rows there, and what tells it then.
+    # the score.
     terms: dict[int, list[tuple[str, float, float]]]
-    of_windows: dict[int, list[tuple[int, int, list[str]]]]
     typical: dict[int, str]  # The text of the row nearest to the center
 
     def values_of(self, cluster_id: int) -> list[str]:
@@ -84,16 +65,10 @@ def telling_values(
     *,
     input: Any = None,
     trust: bool = False,
-    network: bool = False,
 ) -> Telling:
-    """Read a column of the input once, and find what is frequent in one cluster and rare elsewhere.
-
-    Counting is done by DuckDB, on disk where it is much. `shown` turns identities into the
-    clusters or families that are described.
-    """
-    reading = {"input": input, "trust": trust, "network": network}
+    """Find what is frequent in one cluster and rare elsewhere; the column is read once."""
     with (
-        open_rows(run, **reading) as source,
+        open_rows(run, input, trust=trust) as source,
         _terms(source, run, column, shown) as (connection, are_words),
     ):
         return _telling(connection, are_words)
@@ -123,19 +98,16 @@ def _term(column: str, dtype: str) -> str:
 
 @contextmanager
 def _terms(source: Source, run: Run, column: str, shown: Shown) -> Iterator[tuple[Any, bool]]:
-    """Count rows by cluster, step and term, once for the text of a row; say whether it was words.
-
-    Tables: `texts` and `terms` with n rows each, and `sizes`, the rows of each cluster.
-    """
+    """Make the tables texts, terms and sizes; say whether values were taken apart into words."""
     check_column("describe", column, source.named)
     dtype = source.named[column]
     rows = labeled_rows(source, run, f"{_term(column, dtype)} AS term")
-    kinds = zip(_COLUMNS, (pa.string(), pa.int64(), pa.int64(), pa.float64()), strict=True)
+    kinds = zip(_COLUMNS, (pa.string(), pa.int64(), pa.float64()), strict=True)
     stream = pa.RecordBatchReader.from_batches(pa.schema(list(kinds)), _shown_rows(rows, shown))
     with Source(stream) as counted, source_errors():
         connection = counted.connection
         connection.execute(
-            "CREATE TEMP TABLE texts AS SELECT cluster_id, step, term, count(*) AS n, "
+            "CREATE TEMP TABLE texts AS SELECT cluster_id, term, count(*) AS n, "
             "min(distance) AS distance FROM dynmeans_rows WHERE trim(term) <> '' GROUP BY ALL"
         )
         numbers = "SELECT count(DISTINCT term), coalesce(sum(n), 0) FROM texts"
@@ -145,8 +117,8 @@ def _terms(source: Source, run: Run, column: str, shown: Shown) -> Iterator[tupl
         words = f"list_distinct(regexp_extract_all(lower(term), '{_WORDS}'))"
         each = f"unnest({words})" if are_words else "term"
         connection.execute(
-            "CREATE TEMP TABLE terms AS SELECT cluster_id, step, term, sum(n) AS n FROM "
-            f"(SELECT cluster_id, step, n, {each} AS term FROM texts) GROUP BY ALL; "
+            "CREATE TEMP TABLE terms AS SELECT cluster_id, term, sum(n) AS n FROM "
+            f"(SELECT cluster_id, n, {each} AS term FROM texts) GROUP BY ALL; "
             "CREATE TEMP TABLE sizes AS SELECT cluster_id, sum(n) AS size FROM texts GROUP BY ALL"
         )
         yield connection, are_words
@@ -155,26 +127,21 @@ def _terms(source: Source, run: Run, column: str, shown: Shown) -> Iterator[tupl
 def _shown_rows(rows: pa.RecordBatchReader, shown: Shown) -> Iterator[pa.RecordBatch]:
     for batch in rows:
         is_there = batch.column(2).is_valid()
-        terms, steps, ids, away = (batch.column(j).filter(is_there) for j in range(4))
-        columns = [terms.cast(pa.string()), steps, pa.array(shown(ids.to_numpy())), away]
+        terms, _, ids, away = (batch.column(j).filter(is_there) for j in range(4))
+        columns = [terms.cast(pa.string()), pa.array(shown(ids.to_numpy())), away]
         yield pa.RecordBatch.from_arrays(columns, names=_COLUMNS)
 
 
 def _telling(connection: Any, are_words: bool) -> Telling:
     found: dict[int, list[tuple[str, float, float]]] = {}
-    windows: dict[int, list[tuple[int, int, list[str]]]] = {}
-    for_life = "(SELECT cluster_id, term, sum(n) AS n FROM terms GROUP BY ALL)"
     with source_errors():
-        rows = connection.execute(_SCORES.replace("FROM terms JOIN", f"FROM {for_life} JOIN"))
-        for k, term, share, score in rows.fetchall():
+        for k, term, share, score in connection.execute(_SCORES).fetchall():
             found.setdefault(k, []).append((_short(term), float(share), float(score)))
-        for k, step, n, terms in connection.execute(_SCORES_OF_WINDOWS).fetchall():
-            windows.setdefault(k, []).append((step, int(n), list(map(_short, terms))))
         nearest = connection.execute(
             "SELECT cluster_id, arg_min(term, (distance, term)) FROM texts GROUP BY ALL"
         )
         typical = {k: _short(term) for k, term in nearest.fetchall()} if are_words else {}
-    return Telling(are_words, found, windows, typical)
+    return Telling(are_words, found, typical)
 
 
 def _short(text: str) -> str:

@@ -30,13 +30,11 @@ class TruthCounts(NamedTuple):
     counts: IntArray
 
 
-def count_truth(
-    run: Run, column: str, input: Any = None, *, trust: bool = False, network: bool = False
-) -> TruthCounts:
+def count_truth(run: Run, column: str, input: Any = None, *, trust: bool = False) -> TruthCounts:
     """Count rows by step, true identity and cluster."""
     if run.config.source.get("truth") == column and input is None:
         return _counted(label_stream(run, ["step", "truth", "cluster_id"]))
-    with open_rows(run, input, trust=trust, network=network) as source:
+    with open_rows(run, input, trust=trust) as source:
         check_column("truth", column, source.named)
         expression = plain_expression(column, source.named[column])
         names = "truth", "step", "cluster_id", "distance"

@@ -17,14 +17,14 @@ from dynmeans.runs.input import Input
 from dynmeans.runs.one_call.clustered_rows import ClusteredRows
 from dynmeans.runs.one_call.inline import notebook_progress
 from dynmeans.runs.one_call.scratch import ScratchFolder
-from dynmeans.runs.one_call.tables import VECTOR, origin_of, vectors_of, with_vectors
+from dynmeans.runs.one_call.tables import VECTOR, origin_of, with_vectors
 from dynmeans.runs.reading.sources.reading_options import ReadingOptions
 from dynmeans.runs.reading.window import WindowOptions
 
 _OF_LIVE = ("hold_last", "lateness", "on_late", "max_ahead", "unique_ids")
 _OF_WINDOWS = tuple(one.name for one in fields(WindowOptions) if one.name not in _OF_LIVE)
 _OF_READING = tuple(one.name for one in fields(ReadingOptions))
-_OWN = ("frame", "out", "overwrite", "n_threads", "vectorizer", "describe", "sample_size")
+_OWN = ("frame", "out", "overwrite", "n_threads", "describe", "sample_size")
 _UNITS = {"h": 3_600_000_000, "min": 60_000_000, "s": 1_000_000, "ms": 1_000, "us": 1}
 
 
@@ -44,7 +44,6 @@ def cluster(
     out: str | Path | None = None,
     overwrite: bool = False,
     n_threads: int | None = None,
-    vectorizer: Any = None,
     describe: str | None = None,
     sample_size: int = N_KEPT,
     **options: Any,
@@ -79,8 +78,6 @@ def cluster(
         Whether an existing run is replaced.
     n_threads : int, optional
         Threads of a step; the result never depends on it.
-    vectorizer : object with a method `transform`, optional
-        What makes vectors of `text` in place of our own words: a fitted model.
     describe : str, optional
         Column whose values or words name the clusters; `text` by default. Names that people give
         win.
@@ -90,9 +87,9 @@ def cluster(
         Every other field of `runs.Recipe`, as of `DynamicMeans`: ``n_clusters``, ``space``,
         ``motion``, ``families``, ``n_init``, ``random_state`` (0 by default) and the rest; of
         `runs.WindowOptions`: ``count``, ``batch``, ``timezone``, ``time_unit``, ``time_format``,
-        ``weight``, ``truth`` and ``on_missing``; of `runs.ReadingOptions`: ``sql``, ``table``,
-        ``decimal``, ``encoding``, ``distinct`` and ``network``. Rows that lack a value are left
-        out and counted, with a warning; ``on_missing="error"`` refuses them. Where rows are
+        ``weight``, ``truth`` and ``on_missing``; of `runs.ReadingOptions`: ``sql``,
+        ``decimal`` and ``encoding``. Rows that lack a value are left out and counted, with a
+        warning; ``on_missing="error"`` refuses them. Where rows are
         vectors (an array, a column of lists, text), `space` is "direction" and `search` "deep"
         unless you say otherwise.
 
@@ -121,16 +118,12 @@ def cluster(
     scratch = ScratchFolder()
     array = None if isinstance(features, str | list | tuple) else features
     wanted = (VECTOR,) if array is not None else features
-    if vectorizer is not None:
-        wanted, given["text"] = (VECTOR,), None
     named = (wanted,) if isinstance(wanted, str) else tuple(map(str, wanted))
     chosen = {"features": named, "on_missing": "drop"} | _chosen(given, _OF_WINDOWS)
     windows = WindowOptions(**chosen)
     reading = ReadingOptions(**_chosen(given, _OF_READING))
     others = (getattr(windows, name) for name in ("time", "batch", "weight", "id", "truth"))
     origin = origin_of(frame, [*named, *filter(None, (*others, text, describe))], scratch.path)
-    if vectorizer is not None:
-        array = vectors_of(origin, vectorizer, text)
     if array is not None:
         origin = with_vectors(origin, array)
     if reading.sql is not None:

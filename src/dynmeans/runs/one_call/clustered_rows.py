@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from dynmeans.inputs.input_error import InputError
 from dynmeans.records.arrays import IntArray
@@ -18,18 +17,16 @@ from dynmeans.records.penalties import Penalties
 from dynmeans.runs.cluster_job import ClusterJob, ClusterResult
 from dynmeans.runs.export.geojson import write_geojson
 from dynmeans.runs.export.label_files import export_labels
-from dynmeans.runs.look.edited_tables import names_of
 from dynmeans.runs.look.label_view import LabelView, confirmed_of_run
 from dynmeans.runs.look.links import Link, links_of_run
 from dynmeans.runs.look.profiles import describe_clusters
 from dynmeans.runs.look.run_families import families_of_run
 from dynmeans.runs.look.status import RunStatus
 from dynmeans.runs.look.story import story_of
-from dynmeans.runs.look.telling_values import telling_values
 from dynmeans.runs.one_call.inline import display, framed, shown_in_notebook, summary_table
 from dynmeans.runs.one_call.scratch import ScratchFolder
 from dynmeans.runs.one_call.summary import left_out_text, summary_lines
-from dynmeans.runs.one_call.tables import LABEL, Origin, with_dates
+from dynmeans.runs.one_call.tables import Origin, with_dates
 from dynmeans.runs.one_call.views import view
 from dynmeans.runs.reading.columns import quote_name
 from dynmeans.runs.reading.sources.source import Source
@@ -63,16 +60,6 @@ class ClusteredRows:
     def status(self) -> RunStatus:
         """The numbers of the run."""
         return self._done.status
-
-    @property
-    def n_left_out(self) -> int:
-        """Rows without a label."""
-        return self.status.n_dropped + self.n_duplicates
-
-    @property
-    def n_duplicates(self) -> int:
-        """Rows that were left out because they equal an earlier one."""
-        return self._done.n_duplicates
 
     @property
     def missing(self) -> Mapping[str, int]:
@@ -111,25 +98,9 @@ class ClusteredRows:
         """
         return self._labels(lambda found: found)
 
-    @property
-    def rows(self) -> Any:
-        """Cluster of every row, its name, and its family where these were asked for."""
-        labels, is_known, keys = self._by_row(lambda found: found)
-        columns = {LABEL: pa.array(labels, mask=~is_known)}
-        with self.run() as run:
-            if run.edits.names:
-                names = names_of(labels, run.edits)
-                columns["name"] = pc.if_else(pa.array(is_known), names, None)
-        if self.families is not None:
-            columns["family_id"] = pa.array(self.families.of(labels), mask=~is_known)
-        return self._origin.indexed(pa.table(columns), keys)
-
     def _labels(self, shown: Callable[[IntArray], IntArray]) -> Any:
-        return self._origin.labels(*self._by_row(shown))
-
-    def _by_row(self, shown: Callable[[IntArray], IntArray]) -> tuple[IntArray, Any, Any]:
         assert self.status.position is not None
-        n_rows = self.status.position["rows_read"] + self.n_duplicates
+        n_rows = self.status.position["rows_read"]
         key = self._job.windows.id
         labels, is_known = np.full(n_rows, -1, dtype=np.int64), np.zeros(n_rows, dtype=bool)
         with self.run() as run:
@@ -138,7 +109,7 @@ class ClusteredRows:
                 labels[rows], is_known[rows] = shown(table["cluster_id"].to_numpy()), True
         is_unnamed = self._origin.library == "pandas" and self._origin.index is None
         keys = self._keys(key) if key is not None and is_unnamed else None
-        return labels, is_known, keys
+        return self._origin.labels(labels, is_known, keys)
 
     @cached_property
     def clusters(self) -> Any:
@@ -160,18 +131,12 @@ class ClusteredRows:
 
     @property
     def links(self) -> list[Link]:
-        """Clusters born where a forgotten one had been, which may be the same; none is made."""
-        with self.run() as run:
-            return links_of_run(run)
+        """Clusters born where a forgotten one had been, which may be the same.
 
-    def accept_link(self, link: Link, *, who: str | None = None) -> None:
-        """Show the two clusters of a link as one from now on; the run keeps it, with who and when.
-
-        Labels are not modified; `run().undo_edit()` takes it back.
+        `run().merge_clusters(link.cluster_id, link.other_id)` shows the two as one.
         """
         with self.run() as run:
-            run.merge_clusters(link.cluster_id, link.other_id, who=who)
-        self._forget_views()
+            return links_of_run(run)
 
     def _forget_views(self) -> None:
         for cached in ("clusters", "events", "history"):
@@ -181,7 +146,7 @@ class ClusteredRows:
         """Open the run folder, for all that `Run` can do; use it in a ``with`` block."""
         return Run.open(self.folder)
 
-    def describe(self, *columns: str, truth: str | None = None, families: bool = False) -> Any:
+    def describe(self, *columns: str, families: bool = False) -> Any:
         """Say what each cluster is: one row each, with means, deviations and what sets it apart.
 
         Parameters
@@ -189,8 +154,6 @@ class ClusteredRows:
         *columns : str
             Further columns of the input to describe clusters by: the values or words that tell
             each from the others, as ``telling_...``.
-        truth : str, optional
-            Column of true identities: the one that most rows of a cluster have, and their share.
         families : bool
             Whether to describe families in place of clusters, where these were asked for.
 
@@ -205,36 +168,10 @@ class ClusteredRows:
             found = describe_clusters(
                 run,
                 describe=columns,
-                truth=truth or run.config.source.get("truth"),
                 families=self.families if families else None,
                 **self._reading(),
             )
         return self._frame(found.to_arrow())
-
-    def words(self, column: str | None = None) -> Any:
-        """Say what tells each cluster in each window: one row each, with its rows and words.
-
-        Parameters
-        ----------
-        column : str, optional
-            A column of the input; by default the text, or that which names clusters.
-        """
-        column = column or self._job.describe
-        if column is None:
-            raise InputError("column", "must name a column of text or values, got none")
-        with self.run() as run:
-            edits, reading = run.edits, self._reading()
-            names = run.window_names()
-            found = telling_values(run, column, edits.shown, **reading).of_windows
-        told = [(k, step, n, words) for k, rows in found.items() for step, n, words in rows]
-        table = {
-            LABEL: pa.array([k for k, *_ in told], pa.int64()),
-            "name": pa.array([edits.name_of(k) for k, *_ in told], pa.string()),
-            "window": pa.array([names.get(step) for _, step, _, _ in told], pa.string()),
-            "n_rows": pa.array([n for _, _, n, _ in told], pa.int64()),
-            "words": pa.array([", ".join(words) for *_, words in told], pa.string()),
-        }
-        return self._frame(pa.table(table))
 
     def story(self) -> str:
         """Say what happened, in a few sentences made from facts."""
@@ -252,7 +189,7 @@ class ClusteredRows:
         return "\n".join(self._lines())
 
     def write_labels(self, path: str | os.PathLike[str]) -> Path:
-        """Write the rows with `cluster_id`: .parquet, .csv, .jsonl or .xlsx; memory stays flat."""
+        """Write the rows with `cluster_id`: .parquet, .csv, or .jsonl; memory stays flat."""
         with self.run() as run:
             export_labels(
                 run,
@@ -260,12 +197,11 @@ class ClusteredRows:
                 input=self._job.input.rows,
                 trust=True,
                 view=LabelView(edits=run.edits),
-                network=self._job.input.reading.network,
             )
         return Path(path)
 
     def write_geojson(self, path: str | os.PathLike[str]) -> Path:
-        """Write the tracks and hulls of clusters on a map as GeoJSON, cut at the date line."""
+        """Write the tracks of clusters on a map as GeoJSON, cut at the date line."""
         with self.run() as run:
             return write_geojson(run, path)
 
@@ -323,13 +259,12 @@ class ClusteredRows:
 
     def left_out_text(self) -> str:
         """Say how many rows have no label, and why; nothing if there are none."""
-        counts = self.status.n_dropped, self.missing, self.n_duplicates
+        counts = self.status.n_dropped, self.missing
         return left_out_text(*counts, self._job.windows.time, self._done.unread)
 
     def _frame(self, table: pa.Table) -> Any:
         """Return a table in the library of the rows, windows as dates."""
-        zone = self._zone
-        return self._origin.frame(with_dates(table, zone))
+        return self._origin.frame(with_dates(table, self._zone))
 
     @cached_property
     def _zone(self) -> str | None:
@@ -341,8 +276,7 @@ class ClusteredRows:
         return "UTC" if getattr(kind, "tz", None) else None
 
     def _reading(self) -> dict[str, Any]:
-        network = self._job.input.reading.network
-        return {"input": self._job.input.rows, "trust": True, "network": network}
+        return {"input": self._job.input.rows, "trust": True}
 
     def _shown(self, title: str | None, describe: str | Sequence[str]) -> dict[str, Any]:
         """Say how the page is made: from which rows, and under which heading."""

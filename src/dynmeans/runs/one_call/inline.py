@@ -30,28 +30,27 @@ def framed(page: str, height: int) -> str:
 
 def display(text: str) -> None:
     """Show HTML in the notebook that is running."""
-    try:
-        shown = importlib.import_module("IPython.display")
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "show() is for notebooks, and IPython is not installed: "
-            'pip install "dynmeans[notebook]". '
-            'report("report.html") writes the page to a file for any browser.'
-        ) from error
-    if importlib.import_module("IPython").get_ipython() is None:
+    shell = sys.modules.get("IPython")
+    if shell is None or shell.get_ipython() is None:
         raise RuntimeError(
             "show() is for notebooks, and none is running. "
             'report("report.html") writes the page to a file for any browser.'
         )
+    shown = importlib.import_module("IPython.display")
     shown.display({"text/html": text, "text/plain": "Report"}, raw=True)
+
+
+def _notebook() -> Any:
+    """Return what shows things in the notebook that is running; None if there is none."""
+    shell = sys.modules.get("IPython")
+    is_running = shell is not None and hasattr(shell.get_ipython(), "kernel")
+    return importlib.import_module("IPython.display") if is_running else None
 
 
 def shown_in_notebook(figure: Any) -> bool:
     """Show a figure in the notebook that is running, so that a semicolon does not hide it."""
-    shell = sys.modules.get("IPython")
-    if shell is None or not hasattr(shell.get_ipython(), "kernel"):
+    if (shown := _notebook()) is None:
         return False
-    shown = importlib.import_module("IPython.display")
     shown.display({"image/png": figure._repr_png_()}, raw=True)
     return True
 
@@ -61,11 +60,9 @@ def notebook_progress(
     total: int | None, done: int, features: Sequence[str]
 ) -> Iterator[Callable[[Any, Any], None] | None]:
     """Show the notebook that is running how far the work is, once it takes longer than a moment."""
-    shell = sys.modules.get("IPython")
-    if shell is None or not hasattr(shell.get_ipython(), "kernel"):
+    if (shown := _notebook()) is None:
         yield None
         return
-    shown = importlib.import_module("IPython.display")
     last, handle = time.monotonic() + _MOMENT - _BETWEEN, None
 
     def on_window(record: Any, window: Any) -> None:
@@ -89,27 +86,17 @@ def notebook_progress(
 def summary_table(lines: Sequence[str], clusters: pa.Table) -> str:
     """Return the summary and the clusters with the most points as HTML."""
     told = "".join(f"<p>{html.escape(line)}</p>" for line in lines)
-    names = [name for name in clusters.column_names if name not in _LEFT_OUT]
-    names = [name for name in names if clusters[name].null_count < clusters.num_rows]
-    names = [name for name in names if not pa.types.is_nested(clusters.schema.field(name).type)]
+    names = [
+        field.name
+        for field in clusters.schema
+        if field.name not in _LEFT_OUT
+        and not pa.types.is_nested(field.type)
+        and clusters[field.name].null_count < clusters.num_rows
+    ]
     largest = clusters.select(names).sort_by([("n_points", "descending")]).slice(0, _SHOWN)
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
-    rows = "".join(
-        "<tr>"
-        + "".join(f"<td>{html.escape(_cell(value))}</td>" for value in row.values())
-        + "</tr>"
-        for row in largest.to_pylist()
+    table = largest.to_pandas().to_html(
+        index=False, border=0, na_rep="", float_format="{:,.6g}".format
     )
     n_more = clusters.num_rows - largest.num_rows
     more = f"<p>and {n_more:,} more in <code>.clusters</code></p>" if n_more > 0 else ""
-    return (
-        f"<div>{told}<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}</div>"
-    )
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:,.0f}" if value == round(value) and abs(value) < 1e15 else f"{value:.6g}"
-    return "" if value is None else str(value)
+    return f"<div>{told}{table}{more}</div>"

@@ -13,16 +13,7 @@ _NAMES = re.compile(r"dynmeans-call-\w+")
 
 
 class ScratchFolder:
-    """A folder that is removed with this object; those of killed processes are removed by the next.
-
-    Examples
-    --------
-    >>> scratch = ScratchFolder()
-    >>> path = scratch.path
-    >>> del scratch
-    >>> path.exists()
-    False
-    """
+    """A folder that is removed with this object; the next removes those of killed processes."""
 
     def __init__(self) -> None:
         sweep(Path(tempfile.gettempdir()), _NAMES)

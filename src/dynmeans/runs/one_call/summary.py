@@ -39,32 +39,20 @@ def summary_lines(
 def left_out_text(
     n_dropped: int,
     missing: Mapping[str, int],
-    n_duplicates: int = 0,
     time: str | None = None,
     unread: str = "",
 ) -> str:
-    """Say how many rows have no label, and why; nothing if there are none.
-
-    `unread` is an example of a time that could not be read.
+    """Say how many rows have no label, and why; `unread` is a time that could not be read.
 
     >>> left_out_text(3, {"lon": 2, "lat": 1})
     '3 rows were left out and have no label: 2 without a value for lon, 1 without a value for lat.'
-    >>> print(left_out_text(1, {"when": 1}, time="when", unread="'soon'"))
-    1 row was left out and has no label: 1 whose when is missing or unread (such as 'soon'; \
-time_format says how times are written).
-    >>> left_out_text(0, {}, 1)
-    '1 row was left out and has no label: 1 that equals an earlier row.'
     """
-    n_rows = n_dropped + n_duplicates
-    if not n_rows:
+    if not n_dropped:
         return ""
     lacking = {name: n for name, n in missing.items() if n}
     reasons = [_UNREAD if name == time else "{:,} without a value for {}" for name in lacking]
     example = [f"such as {unread}; " if unread else ""]
     values = [v for name, n in lacking.items() for v in (n, name, *example * (name == time))]
-    if n_duplicates:
-        reasons.append(f"{{:,}} that equal{'s' if n_duplicates == 1 else ''} an earlier row")
-        values.append(n_duplicates)
-    verbs = ("was", "has") if n_rows == 1 else ("were", "have")
-    told = f"{counted(n_rows, 'row')} {verbs[0]} left out and {verbs[1]} no label"
+    verbs = ("was", "has") if n_dropped == 1 else ("were", "have")
+    told = f"{counted(n_dropped, 'row')} {verbs[0]} left out and {verbs[1]} no label"
     return ArgumentText(f"{told}: {', '.join(reasons)}." if reasons else f"{told}.", *values)

@@ -15,7 +15,6 @@ import pyarrow as pa
 
 from dynmeans.inputs.input_error import InputError
 from dynmeans.records.arrays import IntArray
-from dynmeans.runs.reading.columns import missing_column
 from dynmeans.runs.reading.text_columns import as_vectors
 
 LABEL, VECTOR = "cluster_id", "vector"
@@ -41,26 +40,11 @@ class Origin:
     def labels(self, labels: IntArray, is_known: Any, keys: Any = None) -> Any:
         """Return one label for each row, null where it was left out, on the frame's own index."""
         if self.library == "pandas":
-            return self._series(labels, is_known, keys)
+            pd = importlib.import_module("pandas")
+            values = labels if is_known.all() else pd.arrays.IntegerArray(labels, ~is_known)
+            return pd.Series(values, index=keys if self.index is None else self.index, name=LABEL)
         column = pa.array(labels, mask=~is_known)
         return _polars().Series(LABEL, column) if self.library == "polars" else column
-
-    def indexed(self, table: pa.Table, keys: Any = None) -> Any:
-        """Return a table with a row for each row of the frame, on the frame's own index."""
-        found = self.frame(table)
-        if self.library == "pandas":
-            found.index = (
-                self.index if self.index is not None else keys if keys is not None else found.index
-            )
-        return found
-
-    def _series(self, labels: IntArray, is_known: Any, keys: Any) -> Any:
-        pd = importlib.import_module("pandas")
-        index = keys if self.index is None else self.index
-        if is_known.all():
-            return pd.Series(labels, index=index, name=LABEL)
-        values = pd.arrays.IntegerArray(np.asarray(labels), ~is_known)
-        return pd.Series(values, index=index, name=LABEL)
 
 
 def with_dates(table: pa.Table, zone: str | None) -> pa.Table:
@@ -131,21 +115,6 @@ def with_vectors(origin: Origin, array: Any) -> Origin:
     if VECTOR in table.column_names:
         raise InputError("frame", "must not have a column {!r} beside an array", VECTOR)
     return replace(origin, table=table.append_column(VECTOR, as_vectors(kept)))
-
-
-def vectors_of(origin: Origin, vectorizer: Any, text: str | None) -> Any:
-    """Return what a model makes of a column of text."""
-    if not hasattr(vectorizer, "transform"):
-        rule = "must have a method transform, from a list of texts to an array"
-        raise InputError("vectorizer", rule, got=vectorizer)
-    if text is None or isinstance(origin.table, str):
-        rule = "needs {text}, a column of a frame"
-        raise InputError("vectorizer", rule, hint="Read a file into a frame first.")
-    table = origin.table if isinstance(origin.table, pa.Table) else origin.table.to_table()
-    if text not in table.column_names:
-        raise missing_column("text", text, table.column_names)
-    found = vectorizer.transform([value or "" for value in table[text].to_pylist()])
-    return found.toarray() if hasattr(found, "toarray") else found
 
 
 def _n_rows(table: Any) -> int:

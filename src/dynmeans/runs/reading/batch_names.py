@@ -16,11 +16,7 @@ _MOST_NAMES = 100_000  # looked at for a doubtful order
 
 
 def batch_expression(source: Source, column: str) -> tuple[str, bool]:
-    """Return SQL for the names of windows, and whether they are integers.
-
-    Numbers with a decimal point are integers too, if they are whole: a column of integers with a
-    gap often comes as such. As text, 10.0 would come before 2.0.
-    """
+    """Return SQL for the names of windows, and whether they are integers, as 10.0 is one too."""
     dtype = source.named[column]
     if not is_number(dtype) or dtype == "BOOLEAN":
         _warn_of_order(source, plain_expression(column, dtype))

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
-import numpy.typing as npt
 
 from dynmeans.runs.reading.durations import (
     WindowLength,
@@ -18,16 +17,6 @@ from dynmeans.runs.reading.durations import (
 from dynmeans.runs.reading.window import WindowOptions
 
 Key = int | str
-
-
-class Cut(Protocol):
-    """Divides rows into runs of one key each; equal keys belong to one window."""
-
-    def pieces(self, times: Any, names: Any, n_rows: int) -> Iterator[tuple[Key, int]]:
-        """Yield the key of each piece and the row after its end."""
-
-    def name_of(self, key: Key, first_time: Any) -> str | None:
-        """Name a window for people."""
 
 
 @dataclass(slots=True)
@@ -82,7 +71,7 @@ class CutByCount:
 class CutByColumn:
     """Windows that a column names."""
 
-    def pieces(self, times: Any, names: npt.NDArray[Any], n_rows: int) -> Iterator[tuple[Key, int]]:
+    def pieces(self, times: Any, names: Any, n_rows: int) -> Iterator[tuple[Key, int]]:
         """End a piece where the name changes."""
         changes = np.flatnonzero(names[1:] != names[:-1]) + 1
         for end in [*changes.tolist(), n_rows] if n_rows else ():
@@ -92,6 +81,10 @@ class CutByColumn:
     def name_of(self, key: Key, first_time: Any) -> str | None:
         """Name a window as the column does."""
         return str(key)
+
+
+# Each divides rows into pieces of one key, each with the row after its end.
+Cut = CutByLength | CutByCount | CutByColumn
 
 
 def make_cut(options: WindowOptions, *, time_is_number: bool) -> Cut:

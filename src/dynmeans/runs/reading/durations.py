@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from difflib import get_close_matches
-from typing import Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from dynmeans.inputs.argument_text import ArgumentText
@@ -39,19 +38,6 @@ LATEST = (datetime(9999, 12, 30, tzinfo=UTC) - _EPOCH) // _MICROSECOND
 LARGEST_EXACT = 2.0**53  # from here on floats leave integers out
 
 
-class WindowLength(Protocol):
-    """Divides a time line into numbered windows; `start_of(i) <= t < start_of(i + 1)`."""
-
-    def index_of(self, time: float) -> int:
-        """Return the number of the window that holds `time`."""
-
-    def start_of(self, index: int) -> float:
-        """Return the first moment of a window."""
-
-    def name_of(self, index: int) -> str:
-        """Name a window for people."""
-
-
 @dataclass(frozen=True, slots=True)
 class ClockLength:
     """Windows of one length in real time, counted from midnight of 1 January 2000 in the zone.
@@ -64,7 +50,6 @@ class ClockLength:
 
     def index_of(self, time: float) -> int:
         """Return the number of the window that holds `time`."""
-        _check_range(time, EARLIEST, LATEST)
         return (int(time) - self._anchor()) // self.microseconds
 
     def start_of(self, index: int) -> float:
@@ -92,7 +77,6 @@ class CalendarLength:
 
     def index_of(self, time: float) -> int:
         """Return the number of the window that holds `time`."""
-        _check_range(time, EARLIEST, LATEST)
         local = (_EPOCH + timedelta(microseconds=int(time))).astimezone(self.zone).date()
         # Where a zone skips or repeats midnight, the date alone can be one window off.
         return _settled(self, self._count(local) // self.number, time)
@@ -136,7 +120,6 @@ class NumberLength:
 
     def index_of(self, time: float) -> int:
         """Return the number of the window that holds `time`."""
-        _check_range(time, -self.farthest, self.farthest)
         return _settled(self, math.floor(time / self.width), time)
 
     @property
@@ -152,6 +135,10 @@ class NumberLength:
     def name_of(self, index: int) -> str:
         """Name a window by its start."""
         return name_of_number(self.start_of(index))
+
+
+# Each divides a time line into numbered windows; `start_of(i) <= t < start_of(i + 1)`.
+WindowLength = ClockLength | CalendarLength | NumberLength
 
 
 def name_of_number(number: float) -> str:
@@ -189,15 +176,9 @@ def parse_lateness(text: str, *, is_number: bool, argument: str = "lateness") ->
         number = -1.0
     if number == 0 or (is_number and number > 0 and math.isfinite(number)):
         return number
-    unit = ""
-    if number < 0 and not is_number:
-        number, unit = _split(text, argument)
-        if not number * _IN_YEARS[unit] <= _MAX_YEARS:
-            raise InputError(argument, f"must be at most {_MAX_YEARS:,} years", got=text)
-    if unit not in _EQUAL_UNITS:
-        wanted = "a plain number, as the times are" if is_number else "a length such as 5s"
-        raise InputError(argument, f"must be {wanted}", got=text)
-    return number * _EQUAL_UNITS[unit]
+    if is_number:
+        raise InputError(argument, "must be a plain number, as the times are", got=text)
+    return _equal_length(argument, text)
 
 
 def parse_seconds(argument: str, text: str) -> float:
@@ -206,17 +187,18 @@ def parse_seconds(argument: str, text: str) -> float:
     >>> parse_seconds("keep", "30d")
     2592000.0
     """
+    return _equal_length(argument, text) / 1e6
+
+
+def _equal_length(argument: str, text: str) -> float:
     number, unit = _split(text, argument)
     if unit not in _EQUAL_UNITS or not number * _IN_YEARS[unit] <= _MAX_YEARS:
         raise InputError(argument, "must be a length such as 30s, 90min or 30d", got=text)
-    return number * _EQUAL_UNITS[unit] / 1e6
+    return number * _EQUAL_UNITS[unit]
 
 
 def microseconds_of(moment: datetime, zone: ZoneInfo) -> int:
-    """Return microseconds since 1970; a moment without an offset is in the zone.
-
-    Of an hour that comes twice, the second is meant; one that is skipped is an hour later.
-    """
+    """Return microseconds since 1970; of an hour that comes twice, the second is meant."""
     if moment.tzinfo is not None:
         return _micros(moment)
     first, second = (moment.replace(tzinfo=zone, fold=fold) for fold in (0, 1))
@@ -244,12 +226,7 @@ def format_time(microseconds: int, zone: ZoneInfo) -> str:
     return moment.isoformat(timespec=precision)
 
 
-def _check_range(time: float, low: float, high: float) -> None:
-    if not low <= time <= high:
-        raise InputError("time", ": {:g} is not from {:g} to {:g}", time, low, high)
-
-
-def _settled(length: WindowLength, index: int, time: float) -> int:
+def _settled(length: "WindowLength", index: int, time: float) -> int:
     """Go from a guess, which rounding may have put beside it, to the window that holds `time`."""
     while time < length.start_of(index):
         index -= 1

@@ -66,14 +66,8 @@ class LiveRows:
             return None
         return {"features": list(self._features), "time_is_number": self.time_is_number}
 
-    def read(
-        self, record: dict[str, Any], number: Any, latest: tuple[float, Any]
-    ) -> LiveRow | None:
-        """Read one object; None if a value is missing and such rows are dropped.
-
-        `latest` is the latest time so far and the number of its row: no row may be thousands of
-        years after it.
-        """
+    def read(self, record: dict[str, Any], number: Any) -> LiveRow | None:
+        """Read one object; None if a value is missing and such rows are dropped."""
         options = self._options
         if self._nested:
             record = record | {name: _nested(record, name) for name in self._nested}
@@ -108,9 +102,7 @@ class LiveRows:
             return None
         return LiveRow(
             number=number,
-            time=None
-            if options.time is None
-            else self._time_of(record[options.time], number, latest),
+            time=self._time_of(record[options.time], number) if options.time else None,
             point=[float(record[name]) for name in features],
             weight=None if options.weight is None else float(record[options.weight]),
             id=record.get(options.id) if options.id else None,
@@ -118,15 +110,13 @@ class LiveRows:
             batch=record[options.batch] if options.batch else None,
         )
 
-    def when(
-        self, record: dict[str, Any], number: Any, latest: tuple[float, Any]
-    ) -> LiveRow | None:
+    def when(self, record: dict[str, Any], number: Any) -> LiveRow | None:
         """Return a row that was left out, for its time; None where it has none that can be read."""
         name = self._options.time
         if self._features is None or name is None or record.get(name) is None:
             return None
         try:
-            time = self._time_of(record[name], number, latest)
+            time = self._time_of(record[name], number)
         except InputError:
             return None
         return LiveRow(number, time, [], None, None, None, None)
@@ -182,7 +172,7 @@ class LiveRows:
         self._bounds = TimeBounds(self._options, is_number=is_number, row="{}")
         self._features = features
 
-    def _time_of(self, value: Any, number: Any, latest: tuple[float, Any]) -> float:
+    def _time_of(self, value: Any, number: Any) -> float:
         time = self._read_time(value)
         if time is None:
             form = " or ".join(map(repr, self._options.time_forms))
@@ -190,9 +180,6 @@ class LiveRows:
             rule = ": {} has {}, which is not a time{}"
             raise InputError("time", rule, self.position_of(number), shown(value), wanted)
         self._bounds.check_one(time, self.position_of(number))
-        if self._options.batch is None and latest[0] > -math.inf:
-            row = np.array([time]), np.array([self.position_of(number)])
-            self._bounds.check_jump((latest[0], self.position_of(latest[1])), *row)
         return time
 
     def _read_time(self, value: Any) -> float | None:

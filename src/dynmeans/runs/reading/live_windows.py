@@ -66,10 +66,7 @@ class OpenWindows:
         )
 
     def complete(self, watermark: float) -> list[Key]:
-        """Return the windows that no row can reach any more, in order.
-
-        With windows of time: those that end at `watermark` or before, less the lateness.
-        """
+        """Return the windows that end at `watermark` or before, less the lateness, in order."""
         if not self.held:
             return []
         if self._options.count is not None:
@@ -108,28 +105,10 @@ class OpenWindows:
 class LiveWindows:
     """The windows of a stream of JSON objects, one on each line; iterate over it once.
 
-    Rows may come in any order within `options.lateness`; a window is closed, and given out, once
-    a row has come that is later than its end by that much. What comes later still is refused or
-    counted (`options.on_late`). At the end of the stream every window is closed.
-
-    Parameters
-    ----------
-    lines : iterable of str or bytes
-        The stream.
-    options : WindowOptions
-        How it is cut.
-    position : mapping, optional
-        Where an earlier pass stopped: rows of windows that were closed then are skipped, so the
-        sender may start again at any row before that place.
-
-    Attributes
-    ----------
-    n_late, n_dropped : int
-        Rows left out since the last window.
-    n_repeated : int
-        Rows skipped because an earlier pass took them in.
-    missing : Counter of str
-        How many of the dropped rows lacked each column.
+    A window is closed once a row has come that is later than its end by `options.lateness`, and all
+    at the end of the stream. `n_late` and `n_dropped` count rows left out since the last window,
+    `n_repeated` those skipped because an earlier pass, which stopped at `position`, has closed
+    their windows: the sender may start again at any row before.
     """
 
     def __init__(
@@ -144,7 +123,7 @@ class LiveWindows:
         self.missing = self._rows.missing
         self._taken_in: Any = (position or {}).get("key")
         self._open = OpenWindows(self._rows, options, self._taken_in)
-        self._latest: tuple[float, int] = -math.inf, 0
+        self._latest = -math.inf
         self._n_lines = 0
         self.n_late = self.n_dropped = self.n_repeated = 0
         self.position: dict[str, Any] = dict(position or {"key": None, "lines_read": 0})
@@ -156,7 +135,7 @@ class LiveWindows:
             if not line.strip():
                 continue
             record = parse_line(line, self._n_lines)
-            row = self._rows.read(record, self._n_lines, self._latest)
+            row = self._rows.read(record, self._n_lines)
             if row is None:
                 self._leave_out(record)
             for one, is_taken in self._far.sorted(row) if row is not None else ():
@@ -171,7 +150,7 @@ class LiveWindows:
         """Count a row that lacks a value, unless an earlier pass has counted it."""
         is_again = False
         if self._taken_in is not None and isinstance(self._rows.cut, CutByLength):
-            row = self._rows.when(record, self._n_lines, self._latest)
+            row = self._rows.when(record, self._n_lines)
             is_again = row is not None and bool(self._open.key_of(row) <= self._taken_in)
         self.n_repeated += is_again
         self.n_dropped += not is_again
@@ -183,7 +162,7 @@ class LiveWindows:
                 raise self._far.error(row)
             self.n_late += 1
         elif self._is_placed(row):
-            for key in self._open.complete(self._latest[0]):
+            for key in self._open.complete(self._latest):
                 yield self._finished(key)
 
     def _is_placed(self, row: LiveRow) -> bool:
@@ -191,8 +170,7 @@ class LiveWindows:
         key: Any = self._open.key_of(row)
         if self._open.takes(key):
             self._open.add(key, row)
-            if row.time is not None and row.time > self._latest[0]:
-                self._latest = row.time, row.number
+            self._latest = max(self._latest, -math.inf if row.time is None else row.time)
             return True
         if self._taken_in is not None and key <= self._taken_in:
             self.n_repeated += 1

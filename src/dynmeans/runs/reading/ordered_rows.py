@@ -1,6 +1,5 @@
 """The rows of a table in the order of a run, streamed; sorted only where they must be."""
 
-import warnings
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -9,7 +8,6 @@ import numpy as np
 import pyarrow as pa
 
 from dynmeans.engine.checks import are_in_range, checked_coordinates
-from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.plural import counted
 from dynmeans.records.arrays import BatchArray
@@ -24,15 +22,11 @@ from dynmeans.runs.reading.columns import (
     quote_name,
     time_expression,
 )
-from dynmeans.runs.reading.durations import ClockLength, parse_length, parse_zone
-from dynmeans.runs.reading.rolling_digest import RollingDigest
-from dynmeans.runs.reading.rows import Position, Rows
+from dynmeans.runs.reading.rows import Position, RollingDigest, Rows
 from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.reading.text_checks import check_day_order, check_numbers, check_times
 from dynmeans.runs.reading.time_bounds import TimeBounds
 from dynmeans.runs.reading.window import WindowOptions
-
-_DAY = 86_400_000_000  # microseconds
 
 
 class OrderedRows:
@@ -58,10 +52,7 @@ class OrderedRows:
         if options.time is not None:
             row = "row {} of the input (from 0)"
             self._bounds = TimeBounds(options, is_number=self.time_is_number, row=row)
-        self._before: tuple[float, int] | None = None
-        self._has_hours = False
         self.n_rows, self.is_sorted = self._survey()
-        self._warn_of_days()
         self.last = Position(0)
         self.digest = RollingDigest()  # of all rows that were taken in
 
@@ -76,15 +67,12 @@ class OrderedRows:
                 f"{position.rows_read:,}."
             )
         self.digest = RollingDigest()
-        if position.last_time is not None and position.last_row is not None:
-            self._before = position.last_time, position.last_row
         done = 0
         for table in self._source.batches(self._selection(), order=self.order):
             rows = self._rows_of(table, done)
             n_before, done = position.rows_read - done, done + table.num_rows
             if n_before > 0:
                 rows = self._after(position, rows, table, n_before, expected)
-            self._check_jump(rows)
             self.last = self._last_of(table, done)
             yield rows
 
@@ -108,13 +96,6 @@ class OrderedRows:
                     "that the run has read. Rows that were already read cannot be edited."
                 )
         return rows.cut(n, len(rows.places))
-
-    def _check_jump(self, rows: Rows) -> None:
-        if self._bounds is None or self._options.batch is not None or not len(rows.numbers):
-            return
-        times = rows.columns["time"]
-        self._bounds.check_jump(self._before, times, rows.numbers)
-        self._before = times[-1].item(), int(rows.numbers[-1])
 
     def _selection(self) -> str:
         named = self._source.named
@@ -261,30 +242,13 @@ class OrderedRows:
                 last = values[-1]
         return n_rows, is_sorted
 
-    def _warn_of_days(self) -> None:
-        """Say so where windows are shorter than a day, and no time has an hour."""
-        every = self._options.every
-        if every is None or self.time_is_number or self._has_hours or self.n_rows < 2:
-            return
-        length = parse_length(every, parse_zone(self._options.timezone))
-        parts = _DAY // length.microseconds if isinstance(length, ClockLength) else 0
-        if parts > 1:
-            told = (
-                "{time}: no time has an hour, so that {:,} of {:,} windows of a day are empty; "
-                "{every='1d'} makes windows of days."
-            )
-            warnings.warn(ArgumentText(told, parts - 1, parts), UserWarning, stacklevel=2)
-
     def _check_bounds(self, column: Any, n_before: int) -> None:
         assert self._bounds is not None
         numbers: Any = range(n_before, n_before + len(column))
         if column.null_count:
             is_there = column.is_valid().to_numpy(zero_copy_only=False)
             numbers, column = np.flatnonzero(is_there) + n_before, column.drop_null()
-        values = _as_numpy(column)
-        self._bounds.check(values, numbers)
-        if not (self.time_is_number or self._has_hours):
-            self._has_hours = bool(np.any(values % _DAY))
+        self._bounds.check(_as_numpy(column), numbers)
 
 
 def _values(name: str, column: Any) -> Any:

@@ -1,5 +1,6 @@
-"""Rows of a source in the order of the run, and a place among them."""
+"""Rows of a source in the order of the run, a place among them, and a digest of those before."""
 
+import zlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,3 +44,42 @@ class Position:
     rows_read: int
     last_row: int | None = None
     last_time: float | None = None
+
+
+class RollingDigest:
+    """A rolling checksum (CRC-32) of rows taken in any pieces: an edit of the past is noticed."""
+
+    def __init__(self) -> None:
+        self._sums: dict[str, int] = {}
+        self._place = 0
+
+    @property
+    def value(self) -> dict[str, int]:
+        """The checksum of each column so far."""
+        return dict(self._sums)
+
+    def feed(self, rows: Rows | None, end: int) -> None:
+        """Take in the rows up to place `end`; places that they leave out were dropped."""
+        n_rows = 0
+        if rows is not None:
+            n_rows = len(rows.places)
+            self._add("points", rows.points)
+            for name, values in rows.columns.items():
+                self._add(name, _text(values) if values.dtype == object else values)
+            # In a table that is in order, a row's number is its place.
+            is_moved = rows.numbers != rows.places
+            if is_moved.any():
+                pairs = np.column_stack([rows.places[is_moved], rows.numbers[is_moved]])
+                self._add("moved", pairs)
+        if n_rows != end - self._place:
+            places = np.arange(self._place, end)
+            self._add("dropped", places if rows is None else np.setdiff1d(places, rows.places))
+        self._place = end
+
+    def _add(self, name: str, values: Any) -> None:
+        data = values if isinstance(values, bytes) else np.ascontiguousarray(values).data
+        self._sums[name] = zlib.crc32(data, self._sums.get(name, 0))
+
+
+def _text(values: Any) -> bytes:
+    return "".join(f"{value}\x1f" for value in values).encode()

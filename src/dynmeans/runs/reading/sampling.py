@@ -25,10 +25,7 @@ class Sample:
 
 
 def choose_rows(first: int, n_rows: int, size: int) -> IntArray:
-    """Choose `size` of the rows numbered from `first`: those whose number has the lowest hash.
-
-    The choice depends on the numbers alone, so a resumed run keeps the rows it would have kept.
-    """
+    """Choose `size` of the rows numbered from `first`: those whose number has the lowest hash."""
     if n_rows <= size:
         return np.arange(n_rows)
     hashes = np.arange(first, first + n_rows, dtype=np.uint64)

@@ -31,8 +31,7 @@ _DIGITS, _NO_VALUE = r"[0-9]", "#"
 def check_times(source: Source, options: WindowOptions, expression: str) -> str:
     """Refuse text that is no time, naming the first such row.
 
-    Where rows are dropped, those go with the others that lack a time, and the text of the first is
-    returned; but if no row has a time, the form must be another.
+    Where rows are dropped, and some have a time, the text of the first without is returned.
     """
     name, forms = options.time, options.time_forms
     if name is None or (not forms and source.named[name] != TEXT):
@@ -88,8 +87,7 @@ def _fits(text: str, form: str) -> bool:
 def check_numbers(source: Source, argument: str, names: Iterable[str], *, is_dropped: bool) -> None:
     """Refuse text that is no number, naming the first such row.
 
-    Where rows are dropped, words such as ``k.A.`` go with the values that are missing. Text with
-    a digit in it is refused all the same, and so is a column without any number.
+    Where rows are dropped, words such as ``k.A.`` are; text with a digit in it never is.
     """
     for name in names:
         if source.named[name] != TEXT:

@@ -24,8 +24,7 @@ def open_table(
 ) -> Source:
     """Open a table with all columns that the options name, vectors of text among them.
 
-    The same rows teach the same vectors, to the bit: a run that is resumed gives the number of
-    rows it began with, and keeps them however its input has grown.
+    The first `n_learned` rows teach the vectors, to the bit, however the input has grown.
     """
     source = Source(input, reading=reading, text_column=options.text_column)
     if options.text is not None:

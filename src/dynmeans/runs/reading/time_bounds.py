@@ -16,13 +16,12 @@ from dynmeans.runs.reading.durations import (
 from dynmeans.runs.reading.window import WindowOptions
 
 YEAR = 31_556_952_000_000  # microseconds
-MAX_JUMP = 2000 * YEAR
 # Between these a number is likely meant as a time of ours.
 _LIKELY = range(1980, 2100)
 
 
 class TimeBounds:
-    """Refuses times out of range, and times two thousand years after the one before."""
+    """Refuses times out of range."""
 
     def __init__(self, options: WindowOptions, *, is_number: bool, row: str) -> None:
         self._unit, self._is_number, self._row = options.time_unit, is_number, row
@@ -59,24 +58,6 @@ class TimeBounds:
             hint="If times count milliseconds, microseconds or nanoseconds since 1970, say so "
             "with {time_unit=...}.",
         )
-
-    def check_jump(self, before: tuple[float, int | str] | None, times: Any, numbers: Any) -> None:
-        """Refuse two thousand years between a row and the one before; times must rise."""
-        if self._is_number or not len(times):
-            return
-        first = times[0].item() if before is None else before[0]
-        if times[-1].item() - first <= MAX_JUMP:
-            return
-        if before is not None:
-            times, numbers = np.append(before[0], times), np.append(before[1], numbers)
-        jumps = np.flatnonzero(np.diff(times.astype(np.float64)) > MAX_JUMP)
-        if len(jumps):
-            i = int(jumps[0])
-            years = (float(times[i + 1]) - float(times[i])) / YEAR
-            rows = (self._row.format(numbers[i + 1]), self._row.format(numbers[i]))
-            hint = self._hint(times[i + 1].item())
-            rule = ": {} is {:,.0f} years after {}"
-            raise InputError("time", rule, rows[0], years, rows[1], hint=hint)
 
     def _hint(self, time: float) -> str:
         """Ask whether another unit was meant, where that would make sense of the number."""

@@ -7,12 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynmeans.engine.checks import (
-    as_rows,
-    checked_coordinates,
-    checked_elapsed,
-    checked_weights,
-)
+from dynmeans.engine.checks import as_rows, checked_coordinates, checked_elapsed, checked_weights
 from dynmeans.inputs.fields import one_of, option
 from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import checked_count
@@ -27,39 +22,6 @@ _PER_ROW = ("row_ids", "rows", "times", "truth")
 class Window:
     """One window of rows for `Run.process`; only the points must be there.
 
-    Attributes
-    ----------
-    points : array of shape (n_points, n_features)
-        The features, in the units of the source; the run maps them into its space.
-    elapsed : float
-        Steps of time since the previous window: 1, or more where windows were empty.
-    row_ids : array of shape (n_points,), optional
-        Names of the rows, integers or text. By default rows are numbered from 0 as they come.
-    rows : IntArray of shape (n_points,), optional
-        Number of each row in its source, where `row_ids` holds something else.
-    times : array of shape (n_points,), optional
-        When each row happened: datetime64 in UTC, or plain numbers.
-    weights : FloatArray of shape (n_points,), optional
-        A row of weight 2 counts as two equal rows.
-    truth : array of shape (n_points,), optional
-        True identities, integers or text, where they are known.
-    name : str, optional
-        Name of the window for people, such as its start.
-    n_dropped : int
-        Rows left out since the previous window, because a value was missing.
-    n_late : int
-        Rows left out since the previous window, because they came too late.
-    position : mapping, optional
-        Where the source stands after this window; stored, and given back on resume.
-    dead_letters : tuple of DeadLetter
-        Messages since the previous window that could not be read as rows.
-
-    Other Parameters
-    ----------------
-    are_points_checked : bool
-        Whether the points are an array of rows whose values are known to be in range, as those of
-        a table are that was read here.
-
     Examples
     --------
     >>> window = Window([[0.0, 1.0], [2.0, 3.0]], name="2024-03-01")
@@ -67,19 +29,24 @@ class Window:
     (2, 'float64')
     """
 
-    points: BatchArray
-    elapsed: float = 1.0
+    points: BatchArray  # (n_points, n_features); in the units of the source
+    elapsed: float = 1.0  # Steps of time since the previous window; more where some were empty
+    # (n_points,); names of the rows, integers or text; by default numbers from 0 as they come.
     row_ids: npt.NDArray[Any] | None = None
-    rows: IntArray | None = None
-    times: npt.NDArray[Any] | None = None
-    weights: FloatArray | None = None
-    truth: npt.NDArray[Any] | None = None
-    name: str | None = None
+    rows: IntArray | None = None  # Their numbers in the source, where `row_ids` has something else
+    times: npt.NDArray[Any] | None = None  # When each happened: datetime64 in UTC, or numbers
+    weights: FloatArray | None = None  # A row of weight 2 counts as two equal rows
+    truth: npt.NDArray[Any] | None = None  # True identities, integers or text
+    name: str | None = None  # Name of the window for people, such as its start
+    # n_dropped, n_late: rows left out since the previous window because a value was missing, or
+    # because they came too late.
     n_dropped: int = 0
     n_late: int = 0
+    # Where the source stands after this window; stored, and given back on resume.
     position: Mapping[str, Any] | None = None
-    dead_letters: tuple[Any, ...] = ()
+    dead_letters: tuple[Any, ...] = ()  # Messages since the previous one that are no rows
 
+    # Whether the points are rows of a table that was read here: known to be in range.
     are_points_checked: InitVar[bool] = False
 
     def __post_init__(self, are_points_checked: bool) -> None:

@@ -19,22 +19,15 @@ class Windows:
     Parameters
     ----------
     source : Source
-        The table.
+        The table, of `n_rows` rows; `is_sorted` says whether it was in order already.
     options : WindowOptions
         How it is ordered and cut.
     position : mapping, optional
-        Where an earlier pass stopped (`Run.position`): resume there.
+        Where an earlier pass stopped (`Run.position`): resume there. Afterwards where this one
+        did; after the last window also whether the table was read to its end.
 
     Attributes
     ----------
-    n_rows : int
-        Rows of the table.
-    is_sorted : bool
-        Whether the table was in order already.
-    features : tuple of str
-        The feature columns.
-    position : dict
-        Where the source stands; after the last window also whether it was read to its end.
     missing : Counter of str
         How many of the dropped rows lacked each column; a row may lack several.
     unread : str

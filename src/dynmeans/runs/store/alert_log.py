@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dynmeans.runs.store.commit import write_manifest
-from dynmeans.runs.store.digests import checked_rows, row_digest
+from dynmeans.runs.store.digests import checked_rows, insert_rows, row_digest
 from dynmeans.runs.store.schema import DATABASE, N_ALERTS, database_errors, open_database
 from dynmeans.runs.store.sent import add_sent, next_to_send
 from dynmeans.runs.store.store import Store
@@ -28,12 +28,8 @@ def add_alerts(
     A row is: id, target, step, number, rule, fields.
     """
     with store.transaction() as connection:
-        for *row, fields in rows:
-            values = (*row, json.dumps(fields), 0)
-            connection.execute(
-                "INSERT OR IGNORE INTO alerts VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (*values, row_digest(values)),
-            )
+        new = [(*row, json.dumps(fields), 0) for *row, fields in rows]
+        insert_rows(connection, "alerts", new, "INSERT OR IGNORE")
         (n_alerts,) = connection.execute("SELECT count(*) FROM alerts").fetchone()
         write_manifest(connection, {N_ALERTS: n_alerts, **entries})
         add_sent(connection, store, _ADDRESS, next_step)

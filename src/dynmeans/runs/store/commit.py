@@ -13,7 +13,7 @@ from dynmeans.follow.memory import Memory
 from dynmeans.records.step_record import StepRecord
 from dynmeans.runs.reading.sampling import Sample
 from dynmeans.runs.store.dead_letters import DeadLetter, insert_letters
-from dynmeans.runs.store.digests import row_digest, rows_digest
+from dynmeans.runs.store.digests import insert_rows, row_digest, rows_digest
 from dynmeans.runs.store.inbox import forget_taken
 from dynmeans.runs.store.label_parts import Part
 from dynmeans.runs.store.schema import N_TOKENS
@@ -31,8 +31,6 @@ class StoredWindow:
 
     record: StepRecord
     elapsed: float
-    name: str | None
-    n_rows: int
     n_dropped: int
     n_late: int
     sample: Sample
@@ -61,16 +59,15 @@ def insert_commit(connection: sqlite3.Connection, commit: Commit, part: Part | N
         ((b.record.step, *e) for b, rows in zip(commit.windows, events, strict=True) for e in rows),
     )
     pairs = zip(commit.windows, events, strict=True)
-    _insert(connection, "windows", [(*_window_row(b), rows_digest(rows)) for b, rows in pairs])
-    _insert(connection, "samples", [_sample_row(b.sample) for b in commit.windows])
+    insert_rows(connection, "windows", [(*_window_row(b), rows_digest(rows)) for b, rows in pairs])
+    insert_rows(connection, "samples", [_sample_row(b.sample) for b in commit.windows])
     _add_lives(connection, commit.windows)
     n_steps = 0
     if commit.memory is not None:
         n_steps = commit.memory.clusters.n_steps
-        kept = (1, commit.memory.to_bytes())
-        connection.execute("REPLACE INTO memory VALUES (?, ?, ?)", (*kept, row_digest(kept)))
+        insert_rows(connection, "memory", [(1, commit.memory.to_bytes())], "REPLACE")
     if commit.token is not None:
-        _insert(connection, "tokens", [(commit.token, n_steps)])
+        insert_rows(connection, "tokens", [(commit.token, n_steps)])
         (n_tokens,) = connection.execute("SELECT count(*) FROM tokens").fetchone()
         commit.manifest[N_TOKENS] = n_tokens
     insert_letters(connection, commit.dead_letters)
@@ -84,7 +81,7 @@ def insert_commit(connection: sqlite3.Connection, commit: Commit, part: Part | N
 def insert_part(connection: sqlite3.Connection, part: Part) -> None:
     """Name a part of labels as one of the run."""
     row = (part.first_step, part.last_step, part.name, part.n_rows, part.n_bytes, part.sha256)
-    _insert(connection, "parts", [row])
+    insert_rows(connection, "parts", [row])
 
 
 def write_manifest(connection: sqlite3.Connection, entries: Mapping[str, Any]) -> None:
@@ -100,14 +97,6 @@ def settings_digest(settings: Iterable[Any]) -> str:
     # A damaged entry may be of any type.
     rows = sorted((tuple(row)[:3] for row in settings), key=lambda row: tuple(map(str, row)))
     return rows_digest([row for row in rows if row[:2] != ("manifest", DIGEST)]).hex()
-
-
-def _insert(connection: sqlite3.Connection, table: str, rows: list[tuple[Any, ...]]) -> None:
-    """Insert rows, each with its digest."""
-    if rows:
-        marks = ", ".join("?" * (len(rows[0]) + 1))
-        digested = [(*row, row_digest(row)) for row in rows]
-        connection.executemany(f"INSERT INTO {table} VALUES ({marks})", digested)
 
 
 def _add_lives(connection: sqlite3.Connection, windows: list[StoredWindow]) -> None:
@@ -142,8 +131,8 @@ def _window_row(window: StoredWindow) -> tuple[Any, ...]:
     record = window.record
     names = ("cost_trace", "ids", "counts", "centers", "weights", "ages")
     blobs = (getattr(record, name).tobytes() for name in names)
-    numbers = (record.step, float(record.time), float(window.elapsed), window.name)
-    counts = (window.n_rows, window.n_dropped, window.n_late, record.n_remembered)
+    numbers = (record.step, float(record.time), float(window.elapsed), window.sample.name)
+    counts = (window.sample.n_rows, window.n_dropped, window.n_late, record.n_remembered)
     velocities = None if record.velocities is None else record.velocities.tobytes()
     return (*numbers, *map(int, counts), float(record.cost), *blobs, velocities)
 

@@ -2,10 +2,11 @@
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from dynmeans.runs.store.digests import row_digest
+from dynmeans.runs.store.digests import insert_rows
 
 if TYPE_CHECKING:
     from dynmeans.runs.store.store import Store
@@ -34,20 +35,13 @@ def insert_letters(connection: sqlite3.Connection, letters: Sequence[DeadLetter]
     if not letters:
         return
     (last,) = connection.execute("SELECT max(number) FROM dead_letters").fetchone()
-    for number, letter in enumerate(letters, 0 if last is None else last + 1):
-        row = (number, letter.position, letter.reason, letter.body, letter.n_bytes)
-        marks = "INSERT INTO dead_letters VALUES (?, ?, ?, ?, ?, ?)"
-        connection.execute(marks, (*row, row_digest(row)))
+    numbers = count(0 if last is None else last + 1)
+    rows = [(n, *astuple(letter)) for n, letter in zip(numbers, letters, strict=False)]
+    insert_rows(connection, "dead_letters", rows)
 
 
 def read_letters(store: "Store") -> Iterator[dict[str, Any]]:
     """Yield the letters of a run, oldest first; bodies as text."""
     for row in store.rows("dead_letters", "ORDER BY number"):
-        body = row["body"].decode("utf-8", "backslashreplace")
-        yield {
-            "number": row["number"],
-            "position": row["position"],
-            "reason": row["reason"],
-            "n_bytes": row["n_bytes"],
-            "body": body,
-        }
+        told = {name: row[name] for name in ("number", "position", "reason", "n_bytes")}
+        yield told | {"body": row["body"].decode("utf-8", "backslashreplace")}

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dynmeans.runs.store.commit import write_manifest
-from dynmeans.runs.store.digests import checked_rows, damaged, row_digest
+from dynmeans.runs.store.digests import checked_rows, damaged, insert_rows
 from dynmeans.runs.store.schema import DATABASE, N_EDITS, database_errors, open_database
 from dynmeans.runs.store.store import Store
 
@@ -13,7 +13,7 @@ COLUMNS = ("number", "kind", "cluster_id", "other_id", "text", "who", "at")
 
 def read_edits(store: Store) -> list[dict[str, Any]]:
     """Return all edits, each compared with its digest."""
-    found = [dict(row) for row in store.rows("edits", "ORDER BY number")]
+    found = [_edit_of(row) for row in store.rows("edits", "ORDER BY number")]
     numbers = [row["number"] for row in found]
     if numbers != list(range(1, (store.manifest(N_EDITS) or 0) + 1)):
         raise damaged(store.folder, "an edit is missing")
@@ -25,8 +25,7 @@ def append_edits(
 ) -> list[dict[str, Any]]:
     """Add the edits that `make` returns for those there are, all or none; return their rows.
 
-    Takes no writer's lock: clusters may be named while a process writes to the run, and the
-    database lets one transaction in at a time. What `make` raises changes nothing.
+    Takes no writer's lock: the database lets one transaction in at a time.
     """
     path = store.folder / DATABASE
     with database_errors(path):
@@ -34,16 +33,16 @@ def append_edits(
         try:
             connection.execute("BEGIN IMMEDIATE")
             rows = connection.execute("SELECT * FROM edits ORDER BY number").fetchall()
-            made = make([dict(row) for row in checked_rows(rows, "edits", store.folder)])
-            added = [
-                {"number": number, **{name: edit.get(name) for name in COLUMNS[1:]}}
-                for number, edit in enumerate(made, len(rows) + 1)
-            ]
-            marks = ", ".join("?" * (len(COLUMNS) + 1))
-            digested = [(*edit.values(), row_digest(edit.values())) for edit in added]
-            connection.executemany(f"INSERT INTO edits VALUES ({marks})", digested)
+            made = make([_edit_of(row) for row in checked_rows(rows, "edits", store.folder)])
+            numbered = enumerate(made, len(rows) + 1)
+            added = [dict.fromkeys(COLUMNS) | edit | {"number": n} for n, edit in numbered]
+            insert_rows(connection, "edits", [tuple(edit.values()) for edit in added])
             write_manifest(connection, {N_EDITS: len(rows) + len(added)})
             connection.execute("COMMIT")
         finally:
             connection.close()  # gives an open transaction up
     return added
+
+
+def _edit_of(row: Any) -> dict[str, Any]:
+    return {name: row[name] for name in COLUMNS}

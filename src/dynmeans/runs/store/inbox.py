@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dynmeans.runs.store.digests import row_digest
+from dynmeans.runs.store.digests import insert_rows
 
 if TYPE_CHECKING:
     from dynmeans.runs.store.store import Store
@@ -32,8 +32,7 @@ class Inbox:
     def add(self, messages: Sequence[Received]) -> list[tuple[int, bytes]]:
         """Keep messages; return the number and the body of each that is new.
 
-        A message that the sender marks as repeated, and that has the packet number and the
-        content of one that was kept, is that one.
+        One that the sender marks as repeated is known by its packet number and its content.
         """
         kept = []
         with self._store.transaction() as connection:
@@ -44,8 +43,7 @@ class Inbox:
                     continue
                 last += 1
                 kept.append((last, message.body))
-                row = (last, message.topic, message.body)
-                connection.execute("INSERT INTO inbox VALUES (?, ?, ?, ?)", (*row, row_digest(row)))
+                insert_rows(connection, "inbox", [(last, message.topic, message.body)])
                 connection.execute("REPLACE INTO packets VALUES (?, ?)", (message.packet, content))
             connection.execute("UPDATE inbox_end SET number = ?", (last,))
         return kept

@@ -26,10 +26,9 @@ _LEVEL = re.compile(r"\.(\d+)\.parquet$")
 class Joining:
     """Joins the parts of one run, which is locked for writing.
 
-    A thread reads parts and writes the joined one beside them. The next call after a commit puts
-    it in their place, in one transaction; their files go an hour later, or when the run is closed.
-    What a kill leaves behind is named by no commit and is removed at the next start; readers that
-    miss a file find its rows in the part that has taken its place.
+    A thread writes the joined part beside them; the next call after a commit puts it in their
+    place, in one transaction. Their files go an hour later, or when the run is closed; what a kill
+    leaves behind is removed at the next start.
     """
 
     def __init__(self, store: Store) -> None:

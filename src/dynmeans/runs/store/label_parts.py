@@ -39,17 +39,18 @@ def label_rows(
     columns = {
         "step": _numbers(np.full(n, step, dtype=np.int64)),
         "row_id": _column("row_ids", row_ids),
-        "cluster_id": _numbers(labels),
-        "distance": _numbers(distances),
     }
-    if window.times is not None:
-        columns["time"] = _time_column(window.times)
+    if window.times is not None and window.times.dtype.kind == "M":
+        micros = window.times.astype("datetime64[us]").view(np.int64)
+        columns["time"] = _numbers(micros, pa.timestamp("us", tz="UTC"))
+    elif window.times is not None:
+        columns["time"] = _numbers(window.times.astype(np.float64, copy=False))
+    columns |= {"cluster_id": _numbers(labels), "distance": _numbers(distances)}
     if window.rows is not None:
         columns["row"] = _numbers(window.rows.astype(np.int64, copy=False))
     if window.truth is not None:
         columns["truth"] = _column("truth", window.truth)
-    order = ("step", "row_id", "time", "cluster_id", "distance", "row", "truth")
-    return pa.table({name: columns[name] for name in order if name in columns})
+    return pa.table(columns)
 
 
 def write_part(
@@ -123,17 +124,12 @@ def _check_bytes(path: Path, data: bytes, part: Part) -> None:
         raise ValueError(f"the run is damaged: {str(path)!r} was changed after it was written.")
 
 
-def remove_orphans(folder: Path, parts: Iterable[Part]) -> list[str]:
+def remove_orphans(folder: Path, parts: Iterable[Part]) -> None:
     """Delete files that no commit names: what a stopped process left behind."""
     known = {part.name for part in parts}
-    orphans = [
-        path
-        for path in sorted(folder.glob("part-*.parquet*"))
-        if path.name.removesuffix(_TEMPORARY) not in known or path.name.endswith(_TEMPORARY)
-    ]
-    for path in orphans:
-        path.unlink()
-    return [path.name for path in orphans]
+    for path in sorted(folder.glob("part-*.parquet*")):
+        if path.name not in known:
+            path.unlink()
 
 
 def sync_folder(folder: Path) -> None:
@@ -153,13 +149,6 @@ def _encodings(table: pa.Table, plain: list[str]) -> dict[str, str]:
         for name, dtype in types.items()
         if pa.types.is_integer(dtype) or pa.types.is_timestamp(dtype) or pa.types.is_floating(dtype)
     }
-
-
-def _time_column(times: Any) -> pa.Array:
-    if times.dtype.kind == "M":
-        micros = times.astype("datetime64[us]").view(np.int64)
-        return _numbers(micros, pa.timestamp("us", tz="UTC"))
-    return _numbers(times.astype(np.float64, copy=False))
 
 
 def _numbers(values: Any, dtype: Any = None) -> pa.Array:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from dynmeans.files.history_tables import EVENT
 from dynmeans.files.whole_counts import whole_counts
 from dynmeans.inputs.fields import one_of
 from dynmeans.records.events import Event
@@ -18,22 +19,10 @@ from dynmeans.records.step_record import StepRecord
 from dynmeans.runs.reading.columns import is_of_vector
 from dynmeans.runs.reading.sampling import Sample
 from dynmeans.runs.store.digests import damaged, rows_digest
-from dynmeans.runs.store.label_parts import Part, read_part
+from dynmeans.runs.store.label_parts import read_part
 from dynmeans.runs.store.store import LABELS_FROM, Store
 
-_EVENTS = pa.schema(
-    [
-        ("step", pa.int64()),
-        ("time", pa.float64()),
-        ("window", pa.string()),
-        ("kind", pa.string()),
-        ("cluster_id", pa.int64()),
-        ("other_id", pa.int64()),
-        ("displacement", pa.float64()),
-        ("gap", pa.float64()),
-        ("speed", pa.float64()),
-    ]
-)
+_WHEN = [("step", pa.int64()), ("time", pa.float64()), ("window", pa.string())]
 STATUSES = ("seen", "unseen", "forgotten")
 _NO_LABELS = np.empty(0, dtype=np.int64)
 
@@ -45,10 +34,7 @@ def events_table(
     first_step: int = 0,
     limit: int | None = None,
 ) -> pa.Table:
-    """One row for each event: when, what, to whom, displacement, gap and speed.
-
-    Lengths are in the units of the run, standardized where it is; speed is for each step of time.
-    """
+    """One row for each event: when, what, to whom, displacement, gap and speed."""
     condition, values = _event_condition(kinds, cluster_id, first_step)
     most = -1 if limit is None else limit
     chosen = f"SELECT step FROM events WHERE {condition} ORDER BY step, number LIMIT {most}"
@@ -60,7 +46,7 @@ def events_table(
         if (not kinds or event.kind in kinds)
         and (cluster_id is None or cluster_id in (event.cluster_id, event.other_id))
     ]
-    return pa.Table.from_pylist(rows[:limit], schema=_EVENTS)
+    return pa.Table.from_pylist(rows[:limit], schema=pa.schema([*_WHEN, *EVENT]))
 
 
 def events_of_kind(store: Store, kind: str) -> list[Any]:
@@ -123,23 +109,16 @@ def clusters_table(
     ages = dict(zip(state.ids.tolist(), state.ages.tolist(), strict=True))
     centers = _floats(b"".join(row["center"] for row in rows)).reshape(len(rows), len(features))
     columns: dict[str, Any] = {
-        name: pa.array([row[name] for row in rows], type=dtype)
-        for name, dtype in (
-            ("cluster_id", pa.int64()),
-            ("first_step", pa.int64()),
-            ("last_step", pa.int64()),
-        )
+        name: pa.array([row[name] for row in rows], pa.int64())
+        for name in ("cluster_id", "first_step", "last_step")
     }
-    columns["n_points"] = whole_counts(
-        np.array([row["n_points"] for row in rows], dtype=np.float64)
-    )
-    columns["n_windows"] = pa.array([row["n_windows"] for row in rows], type=pa.int64())
+    columns["n_points"] = whole_counts(np.array([row["n_points"] for row in rows], np.float64))
+    columns["n_windows"] = pa.array([row["n_windows"] for row in rows], pa.int64())
     for name in ("first", "last"):
         windows = [names.get(row[f"{name}_step"]) for row in rows]
-        columns[f"{name}_window"] = pa.array(windows, type=pa.string())
-    columns["status"] = pa.array(
-        [_status(ages.get(row["cluster_id"])) for row in rows], type=pa.string()
-    )
+        columns[f"{name}_window"] = pa.array(windows, pa.string())
+    told = [_status(ages.get(row["cluster_id"])) for row in rows]
+    columns["status"] = pa.array(told, pa.string())
     vectors = dict.fromkeys(name.rpartition("[")[0] for name in features if is_of_vector(name))
     for j, name in enumerate(features):
         if not is_of_vector(name):
@@ -174,12 +153,7 @@ def _status(age: float | None) -> str:
 
 
 def step_records(
-    store: Store,
-    n_features: int,
-    *,
-    has_labels: bool,
-    first_step: int = 0,
-    last_step: int | None = None,
+    store: Store, n_features: int, has_labels: bool, first_step: int, last_step: int | None
 ) -> Iterator[StepRecord]:
     """Yield the records of windows, oldest first; centers in the units of the source."""
     labels = _labels_by_step(store, first_step) if has_labels else None
@@ -198,7 +172,9 @@ def step_records(
             n_remembered=row["n_remembered"],
             events=tuple(events),
             when=row["name"],
-            velocities=_velocities(row, n_features),
+            velocities=None
+            if row["velocities"] is None  # clusters keep no course
+            else _floats(row["velocities"]).reshape(-1, n_features),
         )
 
 
@@ -237,7 +213,9 @@ def label_tables(
             table = read_part(store.labels_folder, part)
         except ValueError:
             # Put away as too old, or joined with others, which hold the same rows.
-            if part in (parts := _parts_now(store, first_step)):
+            with closing(Store(store.folder)) as now:  # whatever commit a reader looks at
+                parts = now.parts(first_step)
+            if part in parts:
                 raise
             continue
         if part.first_step < first_step or part.last_step > last:
@@ -246,12 +224,6 @@ def label_tables(
             table = table.slice(begin, end - begin)
         yield table
         first_step, parts = part.last_step + 1, parts[1:]
-
-
-def _parts_now(store: Store, first_step: int) -> list[Part]:
-    """Return the parts as they are by now, whatever commit a reader looks at."""
-    with closing(Store(store.folder)) as now:
-        return now.parts(first_step)
 
 
 def _labels_by_step(store: Store, first_step: int = 0) -> Iterator[Any]:
@@ -296,12 +268,6 @@ def _steps(first_step: int, last_step: int | None) -> tuple[str, tuple[int, ...]
         return "", ()
     last = 1 << 62 if last_step is None else last_step
     return "WHERE step BETWEEN ? AND ?", (first_step, last)
-
-
-def _velocities(window: Any, n_features: int) -> Any:
-    """Velocities of the clusters seen in a window; None where clusters keep no course."""
-    found = window["velocities"]
-    return None if found is None else _floats(found).reshape(-1, n_features)
 
 
 def _floats(data: bytes) -> Any:

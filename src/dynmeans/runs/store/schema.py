@@ -3,7 +3,7 @@
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 DATABASE = "run.sqlite"
@@ -75,16 +75,12 @@ N_ALERTS, N_EDITS, N_TOKENS = "n_alerts", "n_edits", "n_tokens"
 
 def create_database(path: Path) -> None:
     """Make an empty run database, closed and complete."""
-    with database_errors(path):
-        connection = sqlite3.connect(path, isolation_level=None)
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = FULL")
-            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-            connection.executescript(f"BEGIN; {TABLES} COMMIT;")
-        finally:
-            connection.close()
+    with database_errors(path), closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        connection.executescript(f"BEGIN; {TABLES} COMMIT;")
 
 
 def open_database(path: Path, *, writable: bool = False) -> sqlite3.Connection:

@@ -54,11 +54,7 @@ class Store:
 
     @classmethod
     def create(cls, folder: Path, fields: Mapping[str, Any], *, overwrite: bool = False) -> "Store":
-        """Make a new run folder, and keep it locked; an old run is replaced only if told to.
-
-        A run without a window, left by a process that failed before its first, holds nothing and
-        is replaced.
-        """
+        """Make a new run folder, and keep it locked; unasked, only an empty run is replaced."""
         check_may_create(folder, overwrite)
         (folder / label_parts.FOLDER).mkdir(parents=True, exist_ok=True)
         lock = WriterLock(folder)

@@ -13,8 +13,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 from dynmeans.inputs.input_error import InputError
 
 if TYPE_CHECKING:
-    from dynmeans.runs.streams.message import Stream
-    from dynmeans.runs.streams.sink import Sink
+    from dynmeans.runs.streams.message import Sink, Stream
 
 # Packages register what an address may begin with, and the module that opens it.
 CONNECTORS = "dynmeans.connectors"

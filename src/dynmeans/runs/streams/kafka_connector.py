@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import confluent_kafka as kafka
 
@@ -10,10 +10,7 @@ from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.store.inbox import Inbox
 from dynmeans.runs.streams.addresses import Address
 from dynmeans.runs.streams.backoff import Backoff
-from dynmeans.runs.streams.message import Message, RowsLostError
-
-if TYPE_CHECKING:
-    from dynmeans.runs.streams.sink import Item
+from dynmeans.runs.streams.message import Item, Message, RowsLostError
 
 _AT_ONCE = 2000
 _METADATA_SECONDS, _SEND_SECONDS = 10.0, 10.0
@@ -171,7 +168,7 @@ class KafkaSink:
         }
         self._producer = _made(kafka.Producer, settings, address)
 
-    def send(self, run: str, items: "Sequence[Item]") -> bool:
+    def send(self, run: str, items: Sequence[Item]) -> bool:
         """Send items in order, and wait until brokers have them."""
         errors: list[str] = []
 

@@ -1,10 +1,14 @@
-"""Message and Stream: what all places have in common that rows are read from."""
+"""Message and Stream, Item and Sink: what all places have in common, read from and sent to."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from dynmeans.runs.store.inbox import Inbox
+from dynmeans.runs.streams.backoff import Connected
+
+PARTITION = "0"  # of a stream that has one only
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,11 +47,46 @@ class Stream(Protocol):
 
 
 class OneSequence:
-    """A stream without partitions."""
+    """A stream without partitions, over a connection that is made again after it broke."""
+
+    _connection: Connected[Any]
+    _after: Any = None  # the offset of the last message
+
+    def open(self, after: Mapping[str, Any], inbox: Inbox) -> None:
+        """Begin after an offset."""
+        self._after = after.get(PARTITION)
 
     def behind(self) -> set[str]:
         """Return none: there is one sequence only; it holds nothing back."""
         return set()
+
+    def close(self) -> None:
+        """Give the connection back."""
+        self._connection.close()
+
+
+class Item(NamedTuple):
+    """One label or event; step and number are the same whenever it is sent, and rise."""
+
+    step: int
+    number: int
+    fields: dict[str, Any]
+
+    def body(self, run: str) -> str:
+        """Return it as JSON; `key` tells one that came twice."""
+        key = f"{run}/{self.step}-{self.number}"
+        known = {name: value for name, value in self.fields.items() if value == value}  # no NaN
+        return json.dumps({"key": key, **known}, default=str)
+
+
+class Sink(Protocol):
+    """A place that items are sent to, in order."""
+
+    def send(self, run: str, items: Sequence[Item]) -> bool:
+        """Send items and see them arrive; False if the place is away, and some may not have."""
+
+    def close(self) -> None:
+        """Give the connection back."""
 
 
 class RowsLostError(ValueError):

@@ -3,7 +3,7 @@
 import queue
 import threading
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
@@ -12,10 +12,7 @@ from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.store.inbox import INBOX, Inbox, Received
 from dynmeans.runs.streams.addresses import Address
 from dynmeans.runs.streams.backoff import FIRST_PAUSE, LONGEST_PAUSE, Backoff
-from dynmeans.runs.streams.message import Message, OneSequence
-
-if TYPE_CHECKING:
-    from dynmeans.runs.streams.sink import Item
+from dynmeans.runs.streams.message import Item, Message, OneSequence
 
 _AT_ONCE = 2000
 _KEEP_ALIVE, _SEND_SECONDS = 60, 10.0
@@ -43,8 +40,7 @@ class MqttTopic(OneSequence):
     """The topic at ``mqtt://host:port/TOPIC?client=NAME``, or all of a filter (``ships/+/rows``).
 
     Messages come at least once (QoS 1) within a session that the broker keeps. Each is put into
-    the run's inbox, on disk, and only then acknowledged; one that is sent again is told by its
-    packet number and its content.
+    the run's inbox, on disk, and only then acknowledged.
     """
 
     def __init__(self, address: Address, columns: Sequence[str], stop: threading.Event) -> None:
@@ -161,7 +157,7 @@ class MqttSink:
         self._client.max_inflight_messages_set(1000)
         self._is_started = False
 
-    def send(self, run: str, items: "Sequence[Item]") -> bool:
+    def send(self, run: str, items: Sequence[Item]) -> bool:
         """Publish items in order, and wait until the broker has them."""
         try:
             if not self._is_started:

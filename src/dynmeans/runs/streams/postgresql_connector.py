@@ -2,23 +2,18 @@
 
 import threading
 import zlib
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import psycopg
 from psycopg import sql
 
 from dynmeans.inputs.input_error import InputError
-from dynmeans.runs.store.inbox import Inbox
 from dynmeans.runs.streams.addresses import Address
 from dynmeans.runs.streams.backoff import Backoff, Connected
-from dynmeans.runs.streams.message import Message, OneSequence, RowsLostError
-
-if TYPE_CHECKING:
-    from dynmeans.runs.streams.sink import Item
+from dynmeans.runs.streams.message import PARTITION, Item, Message, OneSequence, RowsLostError
 
 _AT_ONCE = 2000
-_PARTITION = "0"
 _INTEGERS = ("smallint", "integer", "bigint")
 # Of psycopg's OperationalErrors these are no matter of waiting.
 _WRONG = (
@@ -71,14 +66,12 @@ def _is_away(error: Exception) -> bool:
 
 
 class PostgresqlTable(OneSequence):
-    """The rows of a table, each once its transaction and all that began before it have ended.
-
-    At ``postgresql://host/DATABASE?table=NAME&by=COLUMN``.
+    """The rows of the table at ``postgresql://host/DATABASE?table=NAME&by=COLUMN``.
 
     Numbers of a sequence are given before rows are committed, so a row may appear after one with
     a higher number. The highest number is read first; then those transactions are waited for
-    that write to the table at that time (seen in `pg_locks`); then rows up to that number are
-    read, for none can be added to them any more.
+    that write to the table at that time; then rows up to that number are read, for none can be
+    added to them any more.
     """
 
     def __init__(self, address: Address, columns: Sequence[str], stop: threading.Event) -> None:
@@ -94,13 +87,8 @@ class PostgresqlTable(OneSequence):
         self._name, self._by = mine["table"], mine["by"]
         self._columns = dict.fromkeys((self._by, *columns))
         self._connection = connected(address, Backoff(address, stop), **others)
-        self._after: list[int] | None = None  # the number of a row, and the CRC-32 of its text
         self._end: int | None = None  # up to here all rows are there
         self._is_checked = False
-
-    def open(self, after: Mapping[str, Any], inbox: Inbox) -> None:
-        """Begin after a row."""
-        self._after = after.get(_PARTITION)
 
     def poll(self, seconds: float) -> list[Message] | None:
         """Return the next rows; wait if there are none."""
@@ -123,7 +111,7 @@ class PostgresqlTable(OneSequence):
         if not rows:
             self._end = None
         return [
-            Message(_PARTITION, [number, zlib.crc32(text.encode())], number, text)
+            Message(PARTITION, [number, zlib.crc32(text.encode())], number, text)
             for number, text in rows
         ]
 
@@ -199,10 +187,6 @@ class PostgresqlTable(OneSequence):
         """Name a row."""
         return f"row {offset[0]}"
 
-    def close(self) -> None:
-        """Give the connection back."""
-        self._connection.close()
-
 
 class PostgresqlSink:
     """A table with one row for each item, made if it is not there: exactly once.
@@ -218,11 +202,11 @@ class PostgresqlSink:
         backoff = Backoff(address, stop, is_waiting=False)
         self._connection = connected(address, backoff, **others)
 
-    def send(self, run: str, items: "Sequence[Item]") -> bool:
+    def send(self, run: str, items: Sequence[Item]) -> bool:
         """Insert what is not there yet, in one transaction."""
         return self._connection.call(lambda one: self._insert(one, run, items)) is not None
 
-    def _insert(self, connection: Any, run: str, items: "Sequence[Item]") -> int:
+    def _insert(self, connection: Any, run: str, items: Sequence[Item]) -> int:
         columns = "run text, step bigint, number bigint, item jsonb NOT NULL"
         make = "CREATE TABLE IF NOT EXISTS {} ({}, PRIMARY KEY (run, step, number))"
         insert = "INSERT INTO {} VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING"

@@ -2,23 +2,18 @@
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from dynmeans.inputs.input_error import InputError
-from dynmeans.runs.store.inbox import Inbox
 from dynmeans.runs.streams.addresses import Address
 from dynmeans.runs.streams.backoff import Backoff, Connected
-from dynmeans.runs.streams.message import Message, OneSequence, RowsLostError
-
-if TYPE_CHECKING:
-    from dynmeans.runs.streams.sink import Item
+from dynmeans.runs.streams.message import PARTITION, Item, Message, OneSequence, RowsLostError
 
 _AT_ONCE = 2000
-_PARTITION = "0"
 JSON_FIELD = "json"
 
 
@@ -65,16 +60,11 @@ class RedisStream(OneSequence):
 
     def __init__(self, address: Address, columns: Sequence[str], stop: threading.Event) -> None:
         self._address, self._key = address, _stream_of(address)
-        self._client = connected(address, Backoff(address, stop), self._check_same_stream)
-        self._after: list[int] | None = None
-
-    def open(self, after: Mapping[str, Any], inbox: Inbox) -> None:
-        """Begin after an entry."""
-        self._after = after.get(_PARTITION)
+        self._connection = connected(address, Backoff(address, stop), self._check_same_stream)
 
     def poll(self, seconds: float) -> list[Message] | None:
         """Return the next entries, waiting for one if there is none."""
-        messages = self._client.call(lambda client: self._read(client, seconds))
+        messages = self._connection.call(lambda client: self._read(client, seconds))
         if messages:
             self._after = messages[-1].offset
         return messages
@@ -109,10 +99,6 @@ class RedisStream(OneSequence):
         """Name an entry."""
         return f"entry {_text(offset)}"
 
-    def close(self) -> None:
-        """Give the connection back."""
-        self._client.close()
-
 
 class RedisSink:
     """One stream that this run alone writes to: exactly once, for ids of entries only rise.
@@ -123,13 +109,13 @@ class RedisSink:
     def __init__(self, address: Address, stop: threading.Event) -> None:
         self._key = _stream_of(address)
         backoff = Backoff(address, stop, is_waiting=False)
-        self._client = connected(address, backoff, lambda client: None)
+        self._connection = connected(address, backoff, lambda client: None)
 
-    def send(self, run: str, items: "Sequence[Item]") -> bool:
+    def send(self, run: str, items: Sequence[Item]) -> bool:
         """Add what is not there yet."""
-        return self._client.call(lambda client: self._add(client, run, items)) is not None
+        return self._connection.call(lambda client: self._add(client, run, items)) is not None
 
-    def _add(self, client: Any, run: str, items: "Sequence[Item]") -> int:
+    def _add(self, client: Any, run: str, items: Sequence[Item]) -> int:
         top = client.xrevrange(self._key, count=1)
         last = _numbers(top[0][0]) if top else [0, 0]
         new = [item for item in items if [item.step + 1, item.number] > last]
@@ -142,7 +128,7 @@ class RedisSink:
 
     def close(self) -> None:
         """Give the connection back."""
-        self._client.close()
+        self._connection.close()
 
 
 def _stream_of(address: Address) -> str:
@@ -157,7 +143,7 @@ def _message(entry: bytes, fields: Mapping[bytes, bytes], number: int) -> Messag
     body: Any = fields.get(JSON_FIELD.encode())
     if body is None:
         body = {_shown(name): _value(value) for name, value in fields.items()}
-    return Message(_PARTITION, offset, _text(offset), body)
+    return Message(PARTITION, offset, _text(offset), body)
 
 
 def _value(value: bytes) -> Any:

@@ -1,52 +1,23 @@
 """Labels and events of a run, sent to the places that streams live in."""
 
-import json
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import groupby
-from typing import Any, NamedTuple, Protocol
 
 from dynmeans.runs.run import Run
 from dynmeans.runs.store.run_tables import windows_with_events
 from dynmeans.runs.store.sent import next_to_send, note_sent
 from dynmeans.runs.streams.addresses import open_sink, parse_address
 from dynmeans.runs.streams.backoff import FIRST_PAUSE, LONGEST_PAUSE
+from dynmeans.runs.streams.message import Item, Sink
 
 _AT_ONCE = 2000
 
 
-class Item(NamedTuple):
-    """One label or event; step and number are the same whenever it is sent, and rise."""
-
-    step: int
-    number: int
-    fields: dict[str, Any]
-
-    def body(self, run: str) -> str:
-        """Return it as JSON; `key` tells one that came twice."""
-        key = f"{run}/{self.step}-{self.number}"
-        known = {name: value for name, value in self.fields.items() if value == value}  # no NaN
-        return json.dumps({"key": key, **known}, default=str)
-
-
-class Sink(Protocol):
-    """A place that items are sent to, in order."""
-
-    def send(self, run: str, items: Sequence[Item]) -> bool:
-        """Send items and see them arrive; False if the place is away, and some may not have."""
-
-    def close(self) -> None:
-        """Give the connection back."""
-
-
 class Forwarder:
-    """Sends what a run has committed, and remembers in the run how far it came.
-
-    A window is sent once it is committed. A place that is away is tried again with a later
-    window; nothing waits for it.
-    """
+    """Sends windows once they are committed; a place that is away is tried with a later one."""
 
     def __init__(self, run: Run, address: str, kind: str, stop: threading.Event) -> None:
         self._run, self._kind = run, kind

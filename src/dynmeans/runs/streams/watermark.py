@@ -5,7 +5,6 @@ import logging
 import math
 import threading
 import time
-from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -24,7 +23,6 @@ from dynmeans.runs.streams.message import Message, Stream
 
 _log = logging.getLogger(__name__)
 _POLL_SECONDS = 0.25
-_MANY_ROWS = 100  # looked at for whether most rows are late
 # Letters are committed by themselves once so many wait for a window to end.
 _MOST_LETTERS = 1000
 # If none of the first messages is a row, the columns are likely named wrong.
@@ -38,16 +36,9 @@ class StreamWindows:
     or comes too late is kept as a dead letter, unless such rows are dropped. On resume the rows
     of windows that were open are read again, and no row is taken in or counted twice.
 
-    The run has the position, and keeps dead letters and messages that their place does not keep.
     Once `stop` is set, `StoppedError` is raised, and open windows are left for the next time. After
     `until_idle` seconds without a message all windows close, unless `options.hold_last` is set.
-
-    Attributes
-    ----------
-    n_late, n_dropped : int
-        Rows left out since the last window.
-    n_repeated : int
-        Rows skipped because one of that name is in an open window (`options.unique_ids`).
+    `n_repeated` counts rows skipped because one of that name is in an open window.
     """
 
     def __init__(
@@ -68,11 +59,10 @@ class StreamWindows:
         # Rows that were held back as far ahead: read again, they are not counted yet.
         self._unsettled = dict(position.get("held", {}))
         self._unplaced: dict[int, tuple[Message, bool]] = {}
-        self._late, self._is_told = deque[bool](maxlen=_MANY_ROWS), False
         self._open = OpenWindows(self._rows, options, position.get("key"))
         self._read_to = {p: read["to"] for p, read in position.get("partitions", {}).items()}
         self._again = dict(self._read_to)  # up to here messages were counted before
-        self._latest: dict[str, tuple[float, Any]] = {}
+        self._latest: dict[str, float] = {}
         self._n_messages = position.get("messages_read", 0)
         self._is_any_row = bool(position)
         self._names: set[Any] = set()
@@ -177,8 +167,6 @@ class StreamWindows:
         """Put a row into its window, unless it is repeated or late."""
         key = self._open.key_of(row)
         is_late = not self._open.takes(key)
-        if not is_again:
-            self._note_lateness(is_late)
         if is_late:
             if not is_again and self._options.on_late == "error":
                 raise self._open.late_error(key, row)
@@ -193,26 +181,10 @@ class StreamWindows:
         self._open.add(key, row)
         if row.time is not None:
             partition = message.partition
-            self._latest[partition] = max(
-                self._latest.get(partition, (-math.inf, row.number)),
-                (row.time, row.number),
-                key=lambda latest: latest[0],
-            )
+            self._latest[partition] = max(self._latest.get(partition, -math.inf), row.time)
 
     def _leave_out(self, message: Message) -> None:
         self._left_out.setdefault(message.partition, []).append(message.offset)
-
-    def _note_lateness(self, is_late: bool) -> None:
-        """Say so, once, where most rows come too late."""
-        late = self._late
-        late.append(is_late)
-        if len(late) == _MANY_ROWS and sum(late) > _MANY_ROWS // 2 and not self._is_told:
-            self._is_told = True
-            _log.warning(
-                "more than half of the last %d rows came too late for their windows. Allow for "
-                "more with --lateness, or see whether a clock is wrong.",
-                _MANY_ROWS,
-            )
 
     def _row_of(self, message: Message, before: Any) -> LiveRow | None:
         number = (message.partition, message.offset)
@@ -221,8 +193,7 @@ class StreamWindows:
             record = dict(body)
         else:
             record = parse_object(body, self._stream.position_of(*number))
-        latest = max(self._latest.values(), key=lambda latest: latest[0], default=(-math.inf, 0))
-        row = self._rows.read(record, number, latest)
+        row = self._rows.read(record, number)
         self._is_any_row = True
         if row is None:
             return None
@@ -251,9 +222,8 @@ class StreamWindows:
     def _watermark(self) -> float:
         """The latest time so far; where some partitions lag behind, the earliest of these."""
         behind = self._stream.behind()
-        lagging = [self._latest.get(p, (-math.inf, 0))[0] for p in behind]
-        latest = max((time for time, _ in self._latest.values()), default=-math.inf)
-        return min([latest, *lagging])
+        lagging = [self._latest.get(p, -math.inf) for p in behind]
+        return min([max(self._latest.values(), default=-math.inf), *lagging])
 
     def _finished(self, key: Key) -> Window:
         closed = self._open.close(key)

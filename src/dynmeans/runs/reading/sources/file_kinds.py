@@ -7,13 +7,11 @@ CSV = tuple(f"{kind}{packed}" for packed in _PACKED for kind in (".csv", ".tsv",
 JSON_LINES = tuple(f"{kind}{packed}" for packed in _PACKED for kind in (".jsonl", ".ndjson"))
 PARQUET = (".parquet", ".pq")
 ARROW = (".arrow", ".feather", ".ipc")
-EXCEL = (".xlsx", ".xlsm")
-DATABASE = (".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3")
-TEXT_FILES = (*CSV, *JSON_LINES)
-_FILES = (CSV, JSON_LINES, PARQUET, ARROW, EXCEL)
+DATABASE = (".duckdb", ".ddb", ".db")
+_FILES = (CSV, JSON_LINES, PARQUET, ARROW)
 _KNOWN = tuple(ending for kind in _FILES for ending in kind)
 _SHOWN = ".csv, .tsv, .txt, .jsonl, .ndjson (these also with .gz or .zst), .parquet, .pq, .arrow, "
-_SHOWN += ".feather, .ipc, .xlsx, .xlsm, .duckdb, .db or .sqlite"
+_SHOWN += ".feather, .ipc, .duckdb, .ddb or .db"
 
 
 def kind_of(name: str) -> tuple[str, ...]:

@@ -1,6 +1,5 @@
 """A DuckDB that reads the files it is given and nothing else: no network, no extensions, no SET."""
 
-import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -13,7 +12,6 @@ import pyarrow as pa
 
 from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.reading.columns import quote_text
-from dynmeans.runs.reading.sources.remote_files import without_secrets
 
 _NO_PARQUET = re.compile(r"magic bytes .* file ('.*?')|('.*?') too small to be a Parquet file")
 _OTHER_ENCODING = "Name its encoding with {encoding=...}, say cp1252."
@@ -88,7 +86,7 @@ def source_errors(subject: str = "the input cannot be read") -> Iterator[None]:
 
 
 def _in_one_line(error: Exception, subject: str) -> ValueError | OSError:
-    lines = [line.strip() for line in without_secrets(str(error)).splitlines() if line.strip()]
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     # The last lines show the place in a query that is not the user's.
     lines = list(takewhile(lambda line: not line.startswith("LINE "), lines))
     is_system = lines and lines[0].startswith(("IO Error", "Out of Memory", "Permission"))
@@ -103,9 +101,3 @@ def _in_one_line(error: Exception, subject: str) -> ValueError | OSError:
         told += '. A column that is named like a word of SQL needs quotes: "at".'
     text = f"{subject}: {told[:500]}"
     return OSError(text) if is_system else ValueError(text)
-
-
-def is_sqlite(path: str | os.PathLike[str]) -> bool:
-    """Say whether a file is a SQLite database, which DuckDB needs an extension for."""
-    with open(path, "rb") as file:
-        return file.read(16) == b"SQLite format 3\0"

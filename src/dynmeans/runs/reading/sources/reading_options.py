@@ -17,29 +17,14 @@ class ReadingOptions:
     """How the rows of a source are read, and which of them are wanted.
 
     What each field means is in its `metadata`, from which the options of the command are made.
-
-    Examples
-    --------
-    >>> ReadingOptions(decimal=",").to_fields()["decimal"]
-    ','
     """
 
     sql: str | None = option(None, "One SELECT to read, where the input is called source.")
-    table: str | None = option(None, "Table of a database, or sheet of an Excel file.")
     decimal: str = option(
         ".", "What stands before the decimals of a number in text.", choices=_DECIMALS
     )
     encoding: str = option(
         UTF8, "Encoding of CSV files and JSON lines: cp1252, utf-16 and all that Python knows."
-    )
-    distinct: bool = option(
-        False, "Leave out rows that equal an earlier one in every column, and count them.", bool
-    )
-    network: bool = option(
-        False,
-        "Allow an input of https:// or s3://; needs DuckDB's extension httpfs. A run folder never "
-        "allows it by itself.",
-        bool,
     )
 
     def __post_init__(self) -> None:
@@ -57,14 +42,13 @@ class ReadingOptions:
         return [one.name for one in fields(self) if getattr(self, one.name) != one.default]
 
     def to_fields(self) -> dict[str, Any]:
-        """Return what a run stores of it: nothing that opens the network."""
-        return {name: value for name, value in asdict(self).items() if name != "network"}
+        """Return what a run stores of it."""
+        return asdict(self)
 
     @classmethod
-    def from_fields(cls, stored: Mapping[str, Any], *, network: bool = False) -> "ReadingOptions":
+    def from_fields(cls, stored: Mapping[str, Any]) -> "ReadingOptions":
         """Read what a run has stored."""
-        names = [one.name for one in fields(cls) if one.name != "network"]
-        return cls(network=network, **{name: stored[name] for name in names if name in stored})
+        return cls(**{one.name: stored[one.name] for one in fields(cls) if one.name in stored})
 
 
 AS_USUAL = ReadingOptions()

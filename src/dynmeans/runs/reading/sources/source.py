@@ -6,6 +6,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -13,39 +14,27 @@ import pyarrow as pa
 
 from dynmeans.files.leftovers import hold, sweep
 from dynmeans.inputs.input_error import InputError
-from dynmeans.runs.closing import Closing
-from dynmeans.runs.reading.columns import (
-    TEXT,
-    free_name,
-    is_vector,
-    missing_column,
-    quote_name,
-    quote_text,
-)
-from dynmeans.runs.reading.distinct_rows import leave_duplicates_out
+from dynmeans.runs.reading.columns import TEXT, free_name, is_vector, quote_name, quote_text
 from dynmeans.runs.reading.sources import locked_duckdb
-from dynmeans.runs.reading.sources.csv_files import files_with_rows
 from dynmeans.runs.reading.sources.file_kinds import (
     ARROW,
     CSV,
     DATABASE,
-    EXCEL,
     JSON_LINES,
     find_files,
     kind_of,
 )
 from dynmeans.runs.reading.sources.locked_duckdb import source_errors, without_patterns
 from dynmeans.runs.reading.sources.reading_options import AS_USUAL, UTF8, ReadingOptions
-from dynmeans.runs.reading.sources.remote_files import find_remote, is_remote
+from dynmeans.runs.reading.sources.text_files import files_with_rows, recode
 
 MEMORY_LIMIT = "200MB"
 ROWS_AT_A_TIME = 65_536
 
 _SPILL = re.compile(r"dynmeans-(spill-\w+|[0-9a-f]{32})")
-_NO_FILES = "is for CSV files and JSON lines"
 
 
-class Source(Closing):
+class Source(AbstractContextManager["Source"]):
     """A table that can be read again and again, in its own order or sorted.
 
     DuckDB reads it closed off: no file but those named here, no network, no extension.
@@ -53,9 +42,9 @@ class Source(Closing):
     Parameters
     ----------
     input : path, glob or table
-        A file of CSV, JSON lines, Parquet, Arrow or Excel, a pattern, a folder of such files, a
-        DuckDB or SQLite database; or a pyarrow Table, a pandas or polars DataFrame, or anything
-        else that DuckDB can scan.
+        A file of CSV, JSON lines, Parquet or Arrow, a pattern, a folder of such files, a DuckDB
+        database; or a pyarrow Table, a pandas or polars DataFrame, or anything else that DuckDB
+        can scan.
     text_column : str, optional
         A column that the reader of a file must leave as the text it is.
     also : iterable of str
@@ -72,8 +61,6 @@ class Source(Closing):
         These, fields of nested columns as ``sensor.temp``, and vectors that were added.
     row : str
         SQL for the number of a row in its source, from 0.
-    n_duplicates : int
-        Rows that are left out because they equal an earlier one.
     n_learned : int or None
         First rows that taught the vectors of a text, where they were added.
 
@@ -101,7 +88,7 @@ class Source(Closing):
         self._connection = locked_duckdb.connect(memory_limit, self._spill)
         self._is_locked, self._timezone = False, "UTC"
         self._sniffed: str | None = None
-        self.reading, self.n_duplicates = reading, 0
+        self.reading = reading
         self.n_learned: int | None = None
         try:
             with source_errors():
@@ -150,16 +137,13 @@ class Source(Closing):
     def date_form(self, name: str) -> str | None:
         """Return the form in which a CSV file has dates that are not written as ISO 8601."""
         dtype = self.columns.get(name, "")
-        if (
-            self._sniffed is None
-            or (self.reading.sql is not None)
-            or dtype not in ("DATE", "TIMESTAMP")
-        ):
+        is_sniffed = self._sniffed is not None and self.reading.sql is None
+        if not is_sniffed or dtype not in ("DATE", "TIMESTAMP"):
             return None
         with source_errors():
             found = self.connection.execute(
                 f"SELECT {'DateFormat' if dtype == 'DATE' else 'TimestampFormat'} "
-                f"FROM sniff_csv({quote_text(without_patterns(self._sniffed))})"
+                f"FROM sniff_csv({quote_text(without_patterns(str(self._sniffed)))})"
             ).fetchall()
         return None if found[0][0] is None else str(found[0][0])
 
@@ -170,6 +154,10 @@ class Source(Closing):
         if self._spill_handle is not None:
             os.close(self._spill_handle)
             self._spill_handle = None
+
+    def __exit__(self, *_: object) -> None:
+        """Close at the end of a ``with`` block."""
+        self.close()
 
     def _define(self, table: Any) -> None:
         if isinstance(table, str | os.PathLike):
@@ -189,10 +177,6 @@ class Source(Closing):
         rows = f"SELECT *, {fields}row_number() OVER () - 1 AS {self.row} FROM dynmeans_rows"
         self._connection.execute(f"CREATE TEMP VIEW dynmeans_numbered AS {rows}")
         self._learn_names(bool(fields))
-        if self.reading.distinct:
-            self.n_duplicates = leave_duplicates_out(
-                self._connection, "dynmeans_numbered", rows, self.row, self.columns
-            )
 
     def _nested_fields(self) -> str:
         """Return SQL that gives the fields of nested columns names such as ``sensor.temp``."""
@@ -254,16 +238,18 @@ class Source(Closing):
             )
 
     def _define_path(self, path: str) -> None:
-        if path.lower().endswith(DATABASE) and not is_remote(path):
+        if path.lower().endswith(DATABASE):
             self._refuse_encoding(path)
             self._attach(path)
             return
-        if is_remote(path):
-            files = find_remote(self._connection, path, network=self.reading.network)
-            kind = kind_of(files[0].partition("?")[0])
-        else:
-            files = self._prepared(path)
-            kind = kind_of(files[0])
+        files = find_files(path)
+        kind = kind_of(files[0])
+        if kind not in (CSV, JSON_LINES):
+            self._refuse_encoding(path)
+        elif self.reading.encoding != UTF8:
+            files = recode(files, self.reading.encoding, self._spill)
+        if kind is CSV:
+            files = files_with_rows(files)
         if kind is ARROW:
             # Arrow's datasets load pandas, which no other source needs.
             datasets = importlib.import_module("pyarrow.dataset")
@@ -272,31 +258,16 @@ class Source(Closing):
         self._files += files
         self._define_files(files, kind)
 
-    def _prepared(self, path: str) -> list[str]:
-        """Return files that DuckDB reads by itself, written beside its own if need be."""
-        files = find_files(path)
-        kind = kind_of(files[0])
-        if self.reading.table is not None and kind is not EXCEL:
-            raise InputError("table", "is for a database or an Excel file", got=path)
-        if kind not in (CSV, JSON_LINES):
-            self._refuse_encoding(path)
-        elif self.reading.encoding != UTF8:
-            files = _recoding().recode(files, self.reading.encoding, self._spill)
-        if kind is EXCEL:
-            files = _recoding().sheets_as_csv(files, self.reading.table, self._spill)
-        return files_with_rows(files) if kind in (CSV, EXCEL) else files
-
     def _refuse_encoding(self, got: str) -> None:
         if self.reading.encoding != UTF8:
-            raise InputError("encoding", _NO_FILES, got=got)
+            raise InputError("encoding", "is for CSV files and JSON lines", got=got)
 
     def _define_files(self, files: list[str], kind: tuple[str, ...]) -> None:
-        plain = (name if is_remote(name) else without_patterns(name) for name in files)
-        names = ", ".join(map(quote_text, plain))
+        names = ", ".join(quote_text(without_patterns(name)) for name in files)
         # A folder named x=5 is a name, not a column that takes the place of x.
         reading = f"([{names}], hive_partitioning = false"
         if kind is CSV:
-            self._sniffed = None if is_remote(files[0]) else files[0]
+            self._sniffed = files[0]
             reading = f"read_csv{reading}, decimal_separator = {quote_text(self.reading.decimal)}"
         elif kind is JSON_LINES:
             reading = f"read_json{reading}, format = 'newline_delimited'"
@@ -318,35 +289,19 @@ class Source(Closing):
     def _attach(self, path: str) -> None:
         if not Path(path).is_file():
             raise FileNotFoundError(f"there is no file {path!r}.")
-        if locked_duckdb.is_sqlite(path):
-            self._copy_sqlite(path)
-            return
         self._connection.execute(f"ATTACH {quote_text(path)} AS input (READ_ONLY, TYPE duckdb)")
         self._connection.execute("USE input")
-        found = self._connection.execute(
+        if self.reading.sql is not None:
+            return
+        names = self._connection.execute(
             "SELECT table_name FROM information_schema.tables WHERE table_catalog = 'input'"
         ).fetchall()
-        if self.reading.sql is None:
-            name = _chosen_table(path, [str(row[0]) for row in found], self.reading.table)
-            self._connection.execute(
-                f"CREATE TEMP VIEW source AS SELECT * FROM input.{quote_name(name)}"
-            )
-
-    def _copy_sqlite(self, path: str) -> None:
-        tables = importlib.import_module("dynmeans.runs.reading.sources.sqlite_tables")
-        with tables.open_sqlite(path) as database:
-            names = tables.table_names(database)
-            if self.reading.sql is None or self.reading.table is not None:
-                names = [_chosen_table(path, names, self.reading.table)]
-            for number, name in enumerate(names):
-                file = tables.write_table(database, name, self._spill / f"{number}.parquet")
-                self._files.append(file)
-                views = [name, "source"] if len(names) == 1 else [name]
-                for view in dict.fromkeys(views):
-                    self._connection.execute(
-                        f"CREATE TEMP VIEW {quote_name(view)} AS SELECT * FROM "
-                        f"read_parquet([{quote_text(without_patterns(file))}])"
-                    )
+        if len(names) != 1:
+            listed = ", ".join(repr(name) for (name,) in names) or "(none)"
+            hint = "Read one with {sql='SELECT * FROM ...'}."
+            raise InputError("", "{!r} holds the tables {}", path, listed, hint=hint)
+        table = f"input.{quote_name(names[0][0])}"
+        self._connection.execute(f"CREATE TEMP VIEW source AS SELECT * FROM {table}")
 
 
 def _paths(field: pa.Field) -> Iterator[tuple[str, ...]]:
@@ -354,24 +309,3 @@ def _paths(field: pa.Field) -> Iterator[tuple[str, ...]]:
     if pa.types.is_struct(field.type):
         for inner in field.type:
             yield from ((field.name, *rest) for rest in _paths(inner))
-
-
-def _recoding() -> Any:
-    """Load what only few files need."""
-    return importlib.import_module("dynmeans.runs.reading.sources.recoded_files")
-
-
-def _chosen_table(path: str, names: list[str], wanted: str | None) -> str:
-    if wanted is None and len(names) == 1:
-        return names[0]
-    if wanted is None:
-        raise InputError(
-            "",
-            "{!r} holds the tables {}",
-            path,
-            ", ".join(map(repr, names)) or "(none)",
-            hint="Name one with {table=...}, or give a query with {sql=...}.",
-        )
-    if wanted not in names:
-        raise missing_column("table", wanted, names, "table")
-    return wanted

@@ -1,5 +1,6 @@
-"""CSV files before DuckDB sees them: those without rows would spoil the reading of the others."""
+"""Files of text before DuckDB sees them: as UTF-8, and without those that hold no rows."""
 
+import codecs
 import gzip
 import re
 from collections.abc import Iterable
@@ -7,6 +8,12 @@ from contextlib import AbstractContextManager
 from itertools import islice
 from pathlib import Path
 
+import pyarrow as pa
+
+from dynmeans.inputs.input_error import InputError
+from dynmeans.runs.reading.sources.file_kinds import JSON_LINES, kind_of
+
+_CHUNK = 1 << 20
 _SEPARATOR = re.compile(r"[,;|\t]")
 _NUMBER = re.compile(r"\s*\"?[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\"?\s*")
 
@@ -41,3 +48,21 @@ def _first_lines(name: str) -> list[str]:
 
 def _open(name: str) -> AbstractContextManager[Iterable[bytes]]:
     return gzip.open(name) if name.endswith(".gz") else open(name, "rb")
+
+
+def recode(files: list[str], encoding: str, folder: Path) -> list[str]:
+    """Write the files again in UTF-8, unpacked, and return the new names in the same order."""
+    ending = ".jsonl" if kind_of(files[0]) is JSON_LINES else ".csv"
+    return [_recoded(name, encoding, folder / f"{n}{ending}") for n, name in enumerate(files)]
+
+
+def _recoded(name: str, encoding: str, target: Path) -> str:
+    decoder = codecs.getincrementaldecoder(encoding)()
+    try:
+        with pa.input_stream(name, compression="detect") as source, open(target, "wb") as file:
+            while chunk := source.read(_CHUNK):
+                file.write(decoder.decode(chunk).encode())
+            file.write(decoder.decode(b"", final=True).encode())
+    except UnicodeError as error:
+        raise InputError("encoding", ": {!r} is not {}", name, encoding) from error
+    return str(target)
