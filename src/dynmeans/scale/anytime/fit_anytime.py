@@ -3,7 +3,7 @@
 import logging
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -154,12 +154,7 @@ def _results(
         began = time.perf_counter()
 
 
-def fit_anytime(
-    source: Any,
-    *,
-    on_batch: Callable[[AnytimeResult], object] | None = None,
-    **options: Any,
-) -> AnytimeResult:
+def fit_anytime(source: Any, **options: Any) -> AnytimeResult:
     """Cluster a data set that never fits, from random subsets, until it is good enough.
 
     Each random subset is a batch of Dynamic Means without motion (Q = 0, tau = 0): every cluster
@@ -172,8 +167,6 @@ def fit_anytime(
         Rows of numbers: an array or memory map (``np.load(path, mmap_mode="r")``), which is read at
         random, each row once before any comes again; or an iterator of arrays, which is read once,
         in its order, which should be random.
-    on_batch : callable, optional
-        Called with the result after every batch: progress, with the current estimate.
     recipe : Recipe, optional
         What is clustered by. Of its penalties lambda alone plays a part; "auto" chooses it, and a
         space is learned, on the rows held out.
@@ -222,8 +215,7 @@ def fit_anytime(
     ):
         raise ValueError("give time_limit, max_batches or patience: nothing would end the run.")
     for result in anytime_results(source, **options):
-        if on_batch is not None:
-            on_batch(result)
+        pass  # the last is wanted
     return replace(result, stopped_by=result.stopped_by or "end_of_source")
 
 
