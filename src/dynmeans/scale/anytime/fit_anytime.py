@@ -3,6 +3,7 @@
 import logging
 import math
 import time
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -214,8 +215,7 @@ def fit_anytime(source: Any, **options: Any) -> AnytimeResult:
         options.get("patience", 10) is None
     ):
         raise ValueError("give time_limit, max_batches or patience: nothing would end the run.")
-    for result in anytime_results(source, **options):
-        pass  # the last is wanted
+    (result,) = deque(anytime_results(source, **options), maxlen=1)
     return replace(result, stopped_by=result.stopped_by or "end_of_source")
 
 
