@@ -18,9 +18,6 @@ from dynmeans import (
     step,
 )
 from dynmeans.engine import guard
-from dynmeans.engine.batch import Batch
-from dynmeans.engine.execution import Execution
-from dynmeans.engine.guard import foresee
 from dynmeans.estimators import dynamic_means
 from dynmeans.follow import follow as follower
 from dynmeans.follow.begin import remembering
@@ -128,34 +125,6 @@ def test_growth_within_a_sequence_is_said_too(few):
         DynamicMeans(1.0, max_gap=np.inf).fit_sequence(
             [OUTLIERS[8 * t : 8 * t + 8] for t in range(3)]
         )
-
-
-def test_a_large_batch_of_outliers_is_said_before_the_work(monkeypatch):
-    monkeypatch.setattr(guard, "_LARGE_BATCH", 4000)
-    with pytest.warns(ClusterGrowthWarning, match="1,024 of 1,024 rows spread over .* of 4,096"):
-        DynamicMeans(1.0, random_state=0).fit(OUTLIERS)
-
-
-@pytest.mark.parametrize(("n_points_each", "is_said"), [(1, True), (2, True), (5, False)])
-def test_a_large_batch_of_real_clusters_is_not_taken_for_outliers(n_points_each, is_said):
-    rng = np.random.default_rng(0)
-    n_clusters = 20_000 // n_points_each
-    points = np.tile(1000.0 * np.arange(n_clusters), n_points_each) + rng.random(20_000)
-    rng.shuffle(points)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        foresee(
-            Batch(points[:, None]), ClusterState.empty(1), Penalties(1.0, max_gap=5, reach=1.5),
-            1.0, Execution(),
-        )  # fmt: skip
-    assert [w.category for w in caught] == [ClusterGrowthWarning] * is_said
-
-
-def test_rows_of_remembered_clusters_do_not_hide_outliers(monkeypatch):
-    monkeypatch.setattr(guard, "_LARGE_BATCH", 4000)
-    model = DynamicMeans(1.0, max_gap=np.inf, random_state=0).partial_fit(OUTLIERS[:200])
-    with pytest.warns(ClusterGrowthWarning, match=r"97\d of 1,024 rows"):
-        model.partial_fit(OUTLIERS)
 
 
 def test_many_clusters_of_more_than_two_points_that_open_in_one_batch_are_no_explosion(few):

@@ -104,5 +104,5 @@ def test_names_that_are_no_features_are_not_kept():
     model = RiverDynamicMeans(window_size=5, penalties=1.0)
     for i in range(200):
         model.learn_one({"x": float(i % 2), **({f"new {i}": 1.0} if i >= 5 else {})})
-    assert set(model._sums) == set(model._counts) == {"x"}
+    assert set(model._seen) == {"x"}
     assert all(set(row) <= {"x"} for row in model._rows)

@@ -6,8 +6,7 @@ by themselves, then twice as many, and so on, for as long as more than half of t
 of their own: if they alone pass the limit, the batch is refused at once, before work that grows
 with the square of its rows. Without a limit there is a warning when the number of remembered
 clusters passes 10,000, and at every doubling, unless most of them hold more than two points of the
-batch at hand; and before a batch of 20,000 rows or more of which nine in ten open clusters of one
-or two points.
+batch at hand.
 """
 
 import math
@@ -21,10 +20,9 @@ from dynmeans.engine.execution import Execution
 from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.records.cluster_rows import MAX_COUNTER
 from dynmeans.records.penalties import Penalties
-from dynmeans.records.state import Clustering, ClusterState
+from dynmeans.records.state import ClusterState
 
 MANY_CLUSTERS = 10_000
-_LARGE_BATCH = 20_000
 _PROBE_ROWS = 1024
 _FEW_POINTS = 2  # a cluster of more is taken for a real one
 _ADVICE = (
@@ -46,17 +44,13 @@ def foresee(
 ) -> None:
     """Look at a part of a large batch; refuse the whole if that part passes the limit."""
     limit = execution.max_clusters
-    if not isinstance(batch, Batch):
-        return
-    if limit is None:
-        if batch.n_points >= _LARGE_BATCH:
-            _warn_of_outliers(batch, state, penalties, elapsed, execution)
+    if limit is None or not isinstance(batch, Batch):
         return
     if state.n_clusters + batch.n_points <= limit:
         return
     n_rows = _PROBE_ROWS
     while 2 * n_rows <= batch.n_points:
-        after, _ = _probe(batch, n_rows, state, penalties, elapsed, execution)
+        after = _probe(batch, n_rows, state, penalties, elapsed, execution)
         if after.n_clusters > limit:
             _refuse(f"{n_rows:,} of the {batch.n_points:,} rows alone", after.n_clusters, limit)
         if after.next_id - state.next_id < n_rows / 2:
@@ -88,32 +82,6 @@ def _are_real(state: ClusterState) -> bool:
     return bool(np.mean((state.ages == 1.0) & (state.counts > _FEW_POINTS)) > 0.5)
 
 
-def _warn_of_outliers(
-    batch: Batch, state: ClusterState, penalties: Penalties, elapsed: float, execution: Execution
-) -> None:
-    labels = _probe(batch, _PROBE_ROWS, state, penalties, elapsed, execution)[1].labels
-    new = labels[labels >= state.next_id]
-    n_new = len(np.unique(new))
-    is_exploding = n_new > 0.9 * _PROBE_ROWS
-    if is_exploding and _points_a_cluster(len(new), n_new, batch.n_points) <= _FEW_POINTS + 0.5:
-        told = ArgumentText(
-            f"{n_new:,} of {_PROBE_ROWS:,} rows spread over this batch of {batch.n_points:,} open "
-            f"a cluster of their own: its time grows with the square of its rows. {_ADVICE}; "
-            "{max_clusters} sets a limit."
-        )
-        warnings.warn(told, ClusterGrowthWarning, stacklevel=2)
-
-
-def _points_a_cluster(n_rows: int, n_clusters: int, n_points: int) -> float:
-    """Estimate the size of new clusters in the whole batch from those of the rows looked at.
-
-    Two of n rows out of N share a cluster of s points with probability (s - 1) / N, so about
-    n^2 (s - 1) / 2N rows join one that another has opened.
-    """
-    n_joined = n_rows - n_clusters
-    return 1.0 + 2.0 * n_joined * n_points / (n_rows * _PROBE_ROWS)
-
-
 def _probe(
     batch: Batch,
     n_rows: int,
@@ -121,14 +89,13 @@ def _probe(
     penalties: Penalties,
     elapsed: float,
     execution: Execution,
-) -> tuple[ClusterState, Clustering]:
-    """Return what a step would return if evenly spaced rows were all there are."""
+) -> ClusterState:
+    """Return what would be remembered if evenly spaced rows were all there are."""
     part = batch.taken(np.linspace(0, batch.n_points - 1, n_rows).astype(np.int64))
     orders = np.arange(n_rows, dtype=np.int64)[None]
-    stepped: tuple[ClusterState, Clustering] = part.engine(execution).step(
-        part, state, penalties, orders, elapsed, execution
-    )
-    return stepped
+    step = part.engine(execution).step
+    after: ClusterState = step(part, state, penalties, orders, elapsed, execution)[0]
+    return after
 
 
 def _refuse(what: str, n_clusters: int, limit: int) -> None:

@@ -59,10 +59,9 @@ class RiverDynamicMeans(base.Clusterer):
         self.parameters = parameters
         self._rows: list[dict[Any, float]] = []
         self._features: list[Any] = []
-        self._sums: dict[Any, float] = {}
-        self._counts: dict[Any, int] = {}
+        self._seen: dict[Any, tuple[float, int]] = {}  # sum and number of values of each feature
         self._model: DynamicMeans | None = None
-        self._made()  # A name that there is not is refused now.
+        self._made([])  # A name that there is not is refused now.
 
     @property
     def model(self) -> DynamicMeans:
@@ -91,51 +90,41 @@ class RiverDynamicMeans(base.Clusterer):
         row = {name: _number(name, value) for name, value in x.items()}
         if self._features:  # others are not kept: there may be ever new ones
             row = {name: row[name] for name in self._features if name in row}
-        rows = [*self._rows, row]
-        if len(rows) < size:
-            self._keep(row)
-            self._rows.append(row)
-            return
-        features = self._features or sorted({name for known in rows for name in known}, key=str)
-        if not features:
-            raise ValueError("x must have a feature in at least one row of the first window.")
-        before = self._features, dict(self._sums), dict(self._counts)
-        self._keep(row)
-        self._features = features
-        try:
-            model = self._made() if self._model is None else self._model
-            model.partial_fit(np.vstack([self._point(known) for known in rows]))
-        except BaseException:
-            self._features, self._sums, self._counts = before
-            raise
-        self._model, self._rows = model, []
+        rows, seen = [*self._rows, row], self._seen.copy()
+        for name, value in row.items():
+            total, n = seen.get(name, (0.0, 0))
+            seen[name] = total + value, n + 1
+        if len(rows) >= size:
+            features = self._features or sorted({name for known in rows for name in known}, key=str)
+            if not features:
+                raise ValueError("x must have a feature in at least one row of the first window.")
+            model = self._model or self._made(features)
+            model.partial_fit(np.vstack([_point(known, features, seen) for known in rows]))
+            self._model, self._features, rows = model, features, []
+        self._rows, self._seen = rows, seen
 
     def predict_one(self, x: Mapping[Any, Any]) -> int:
         """Return the identity that would take the row now; -1 for none."""
         if self._model is None:
             return NO_CLUSTER
         row = {name: _number(name, value) for name, value in x.items()}
-        return int(self._model.predict(self._point(row)[None])[0])
+        point = _point(row, self._features, self._seen)
+        return int(self._model.predict(point[None])[0])
 
-    def _made(self) -> DynamicMeans:
+    def _made(self, features: list[Any]) -> DynamicMeans:
         parameters = {"random_state": 0} | self.parameters
-        if self._features and parameters.get("moving") is not None:  # rows of arrays have no names
-            names = list(map(str, self._features))
+        if features and parameters.get("moving") is not None:  # rows of arrays have no names
+            names = list(map(str, features))
             parameters["moving"] = feature_numbers(parameters["moving"], len(names), names)
         return DynamicMeans(self.penalties, **parameters)
 
-    def _keep(self, row: Mapping[Any, float]) -> None:
-        for name, value in row.items():
-            self._sums[name] = self._sums.get(name, 0.0) + value
-            self._counts[name] = self._counts.get(name, 0) + 1
 
-    def _point(self, row: Mapping[Any, float]) -> FloatArray:
-        return np.array(
-            [
-                row[name] if name in row else self._sums[name] / self._counts[name]
-                for name in self._features
-            ]
-        )
+def _point(
+    row: Mapping[Any, float], features: list[Any], seen: Mapping[Any, tuple[float, int]]
+) -> FloatArray:
+    return np.array(
+        [row[name] if name in row else seen[name][0] / seen[name][1] for name in features]
+    )
 
 
 def _number(name: Any, value: Any) -> float:

@@ -26,7 +26,7 @@ from dynmeans.records.arrays import BatchArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.spaces.named import find_space
 
-Setting = dict[str, float]
+Setting = dict[str, Any]
 Ranges = Mapping[str, tuple[float, float]]
 Metric = Callable[[Sequence[Any], Sequence[IntArray]], float]
 
@@ -132,7 +132,7 @@ def tune(
         tried = _try_proposals(run, looked_in, n_trials, parallel, int(base.random_state))
         frame = pd.DataFrame([{**setting, "score": found} for setting, found in tried])
     best = frame.loc[frame["score"].idxmax()]
-    setting = {name: float(best[name]) for name in PARAMETERS}
+    setting: Setting = {name: float(best[name]) for name in PARAMETERS}
     penalties = begin(replace(base, **setting), checked[:1]).penalties
     assert penalties is not None, "given"
     name = metric if isinstance(metric, str) else getattr(metric, "__name__", repr(metric))

@@ -104,11 +104,8 @@ def settle(
 ) -> Memory:
     """Return the memory with space and penalties, where these batches can tell them."""
     if memory.space.is_fitted and not recipe.is_auto:
-        return (
-            memory
-            if memory.penalties
-            else replace(memory, penalties=given_penalties(recipe, memory))
-        )
+        known = memory.penalties or given_penalties(recipe, memory)
+        return replace(memory, penalties=known)
     n = first_batches(batches)
     has_points = any(batch.has_weight for batch in batches[:n])
     space, penalties, clusters = memory.space, memory.penalties, memory.clusters

@@ -127,11 +127,8 @@ class Memory:
 
 
 def _made(arrays: Arrays, header: Mapping[str, Any]) -> Memory:
-    penalties, evidence, names = (
-        header["penalties"],
-        header.get("evidence"),
-        header["feature_names"],
-    )
+    penalties, names = header["penalties"], header["feature_names"]
+    evidence = header.get("evidence")
     lives = arrays["lives"].tolist()
     return Memory(
         ClusterState(**fields_of(_under(_CLUSTERS, arrays), dict(header))),

@@ -36,12 +36,7 @@ def predict(
     if memory.method != OURS:
         here = points.in_memory("method=...").points
         return nearest(here.astype(np.float64), ready, plan.penalties, elapsed)
-    found: tuple[Any, Any] = points.predict(
-        ready,
-        plan.penalties,
-        plan.execution,
-        elapsed,
-    )
+    found: tuple[Any, Any] = points.predict(ready, plan.penalties, plan.execution, elapsed)
     return found
 
 

@@ -96,7 +96,7 @@ def suggest_penalties(
     >>> 0.5 < penalties.new_penalty < 20
     True
     """
-    known = {"max_gap": max_gap, "reach": reach, "motion": motion, "moving": moving}
+    known: dict[str, Any] = {"max_gap": max_gap, "reach": reach, "motion": motion, "moving": moving}
     stream: dict[str, Any] = {"elapsed": elapsed, "sample_weight": sample_weight, "rng": rng}
     found = suggest_details(batches, n_clusters=n_clusters, n_init=n_init, **stream, **known)
     warn_of_doubts(found.doubts)

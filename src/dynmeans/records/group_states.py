@@ -4,13 +4,14 @@ import os
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from dynmeans.files.archive import Arrays, read_archive, write_archive
 from dynmeans.records.arrays import FloatArray, IntArray
-from dynmeans.records.group_checks import check_groups
+from dynmeans.records.cluster_rows import MAX_COUNTER
 from dynmeans.records.state import ClusterState
 
 Key = int | str | tuple[int | str, ...]
@@ -21,6 +22,8 @@ CLUSTER_ARRAYS = (
     *("ids", "centers", "weights", "ages", "counts"),
     *("velocities", "velocity_covariances"),
 )
+_INTEGERS = ("starts", "ids", "next_ids", "n_steps")
+_FLOATS = ("centers", "weights", "ages", "counts", "times")
 _GROUP_ARRAYS = ("next_ids", "n_steps", "times", "last_batches")
 
 
@@ -158,7 +161,7 @@ class GroupStates(Mapping[Key, ClusterState]):
     def _from_arrays(cls, arrays: Arrays, header: dict[str, Any]) -> "GroupStates":
         keys = [tuple(key) if isinstance(key, list) else key for key in header["keys"]]
         states = cls(keys, **arrays, settings=header["settings"])
-        check_groups(states)
+        _check_groups(states)
         return states
 
 
@@ -174,3 +177,52 @@ def merge_states(first: GroupStates, second: GroupStates) -> GroupStates:
     together = GroupStates(keys, starts, **joined, settings=first.settings)
     order = sorted(range(len(keys)), key=keys.__getitem__)
     return together.take(np.array(order, dtype=np.int64))
+
+
+def _check_groups(states: GroupStates) -> None:
+    """Refuse arrays that do not belong together, and rows that no step could have made."""
+    _check_layout(states)
+    keys: list[Any] = states.sorted_keys
+    ids, starts = states.ids, states.starts
+    if not all(a < b for a, b in pairwise(keys)):
+        raise ValueError("keys must be different and in increasing order.")
+    is_first = np.zeros(len(ids) + 1, dtype=bool)
+    is_first[starts] = True
+    if np.any(ids < 0) or np.any((np.diff(ids) <= 0) & ~is_first[1:-1]):
+        raise ValueError("ids of each key must be increasing and not negative.")
+    for name in ("next_ids", "n_steps"):
+        if np.any((getattr(states, name) < 0) | (getattr(states, name) > MAX_COUNTER)):
+            raise ValueError(f"{name} must be from 0 to 2**62.")
+    has_clusters = starts[1:] > starts[:-1]
+    if np.any(states.next_ids[has_clusters] <= ids[starts[1:][has_clusters] - 1]):
+        raise ValueError("next_ids must be above every id of their key.")
+    if not np.all(np.isfinite(states.centers)):
+        raise ValueError("centers must be finite.")
+    for name in ("weights", "ages", "counts"):
+        array = getattr(states, name)
+        if not np.all((array > 0) & np.isfinite(array)):
+            raise ValueError(f"{name} must be greater than 0 and finite.")
+    if not np.all((states.times >= 0) & np.isfinite(states.times)):
+        raise ValueError("times must be at least 0 and finite.")
+
+
+def _check_layout(states: GroupStates) -> None:
+    """Shapes and types: one row for each cluster, or for each key."""
+    n_keys, n_clusters, starts = len(states.sorted_keys), len(states.ids), states.starts
+    if starts.shape != (n_keys + 1,) or starts[0] != 0 or starts[-1] != n_clusters:
+        raise ValueError("starts must say where the clusters of each key begin, and the end.")
+    if states.centers.ndim != 2 or states.centers.shape[1] < 1:
+        raise ValueError(f"centers must have two dimensions, got shape {states.centers.shape}.")
+    sizes = dict.fromkeys(("ids", "weights", "ages", "counts"), n_clusters)
+    sizes |= dict.fromkeys(("next_ids", "n_steps", "times", "last_batches"), n_keys)
+    for name, size in sizes.items():
+        if getattr(states, name).shape != (size,):
+            raise ValueError(f"{name} must have {size} values.")
+    if len(states.centers) != n_clusters or np.any(np.diff(starts) < 0):
+        raise ValueError("centers and starts must have a row for each cluster.")
+    for names, dtype in ((_INTEGERS, np.int64), (_FLOATS, np.float64)):
+        for name in names:
+            if getattr(states, name).dtype != dtype:
+                raise ValueError(f"{name} must be of {np.dtype(dtype)}.")
+    if not isinstance(states.settings, dict):
+        raise ValueError(f"settings must be a table of names, got {states.settings!r}.")

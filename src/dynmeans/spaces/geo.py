@@ -85,23 +85,16 @@ class Geo(Space):
         numbers = array_module(rows)
         columns = numbers.asarray(rows, dtype=np.float64).T
         latitude, longitude = columns[::-1] if self.longitude_first else columns
-        if len(rows) and bool((numbers.abs(latitude) > 90.0).any()):
-            row = int(numbers.argmax(numbers.abs(latitude) > 90.0))
-            raise InputError(
-                "space",
-                "'geo' needs latitudes from -90 to 90; row {} has {:g}",
-                row,
-                float(latitude[row]),
-                hint="Without names the first feature is the latitude.",
-            )
-        if len(rows) and bool((numbers.abs(longitude) > 360.0).any()):
-            row = int(numbers.argmax(numbers.abs(longitude) > 360.0))
-            raise InputError(
-                "space",
-                "'geo' needs longitudes from -180 to 360; row {} has {:g}",
-                row,
-                float(longitude[row]),
-            )
+        for degrees, most, told in (
+            (latitude, 90.0, "latitudes from -90 to 90"),
+            (longitude, 360.0, "longitudes from -180 to 360"),
+        ):
+            is_beyond = numbers.abs(degrees) > most
+            if bool(is_beyond.any()):
+                row = int(numbers.argmax(is_beyond))
+                rule = f"'geo' needs {told}; row {{}} has {{:g}}"
+                hint = "Without names the first feature is the latitude."
+                raise InputError("space", rule, row, float(degrees[row]), hint=hint)
         up, level = sin_and_cos(numbers, latitude * _DEGREE)
         sin, cos = sin_and_cos(numbers, longitude * _DEGREE)
         places = numbers.stack((level * cos, level * sin, up), axis=1) * EARTH_RADIUS

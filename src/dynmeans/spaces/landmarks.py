@@ -1,4 +1,4 @@
-"""landmarks: shapes that no center describes, by similarities to rows kept from the beginning."""
+"""landmarks: shapes that no center describes, by a diffusion map learned once (decision 0334)."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -8,11 +8,16 @@ import numpy as np
 from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import checked_count, checked_number
 from dynmeans.records.arrays import BatchArray, FloatArray
-from dynmeans.spaces.diffusion import dense_landmarks, spectral_map, squared_distances
 from dynmeans.spaces.space import Space
 
 _BLOCK = 4096  # rows whose similarities are held at a time
 _MAX_ROWS = 4000  # first rows that landmarks are chosen from
+_ROUNDS = 10  # of Lloyd's algorithm
+_LEAST_SHARE = 0.2  # of the usual number of rows: landmarks with fewer are outliers, and bridges
+_NEIGHBOR = 3  # whose distance is the unit of widths
+_WIDTHS = (0.3, 0.37, 0.45, 0.55, 0.7, 1.0)
+_MAX_GROUPS = 20
+_EPSILON = 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,8 +85,8 @@ class Landmarks(Space):
         if self.is_fitted:
             return self
         first = np.unique(np.asarray(rows, np.float64), axis=0)  # the same in any order of rows
-        kept = dense_landmarks(first[:: -(-len(first) // _MAX_ROWS)], self.n_landmarks)
-        width, root = spectral_map(kept, self.width)
+        kept = _dense_landmarks(first[:: -(-len(first) // _MAX_ROWS)], self.n_landmarks)
+        width, root = _spectral_map(kept, self.width)
         return Landmarks(self.n_landmarks, width, kept, root)
 
     def n_coordinates(self, n_features: int) -> int:
@@ -98,7 +103,7 @@ class Landmarks(Space):
         return points.astype(values.dtype)
 
     def _mapped(self, rows: FloatArray) -> FloatArray:
-        near = np.exp(squared_distances(rows, self.rows) * (-0.5 / self.width**2))
+        near = np.exp(_squared_distances(rows, self.rows) * (-0.5 / self.width**2))
         points = np.zeros((len(rows), len(self.root)))
         for column, factors in zip(near.T, self.root.T, strict=True):
             points += column[:, None] * factors  # in a fixed order: BLAS has none
@@ -111,7 +116,7 @@ class Landmarks(Space):
 
     def to_rows(self, centers: FloatArray) -> FloatArray:
         """Return the landmark nearest to each center."""
-        squares = squared_distances(centers, self.to_points(self.rows))
+        squares = _squared_distances(centers, self.to_points(self.rows))
         return np.asarray(self.rows[np.argmin(squares, axis=1)])
 
     def moves_to_rows(self, moves: FloatArray, centers: FloatArray) -> FloatArray:
@@ -121,3 +126,62 @@ class Landmarks(Space):
     def could_become(self, learned: Space) -> bool:
         """Say whether `learned` is of this kind."""
         return isinstance(learned, Landmarks)
+
+
+def _squared_distances(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return the squared distance of every pair, in an order of sums that BLAS cannot change."""
+    total = np.zeros((len(first), len(second)))
+    for a, b in zip(first.T, second.T, strict=True):
+        total += np.square(a[:, None] - b)
+    return total
+
+
+def _dense_landmarks(rows: FloatArray, n_landmarks: int) -> FloatArray:
+    """Return k-means centers of the rows, less those that hold few.
+
+    It begins with the row in the middle and then the farthest ones, so that nothing is drawn.
+    """
+    best = _squared_distances(rows, rows.mean(axis=0)[None])[:, 0]
+    chosen = [int(np.argmin(best))]
+    best = _squared_distances(rows, rows[chosen])[:, 0]
+    while len(chosen) < n_landmarks and best.max() > 0:
+        chosen.append(int(np.argmax(best)))
+        best = np.minimum(best, _squared_distances(rows, rows[chosen[-1:]])[:, 0])
+    centers = rows[chosen]
+    for _ in range(_ROUNDS):
+        nearest = np.argmin(_squared_distances(rows, centers), axis=1)
+        counts = np.bincount(nearest, minlength=len(centers)).astype(np.float64)
+        sums = np.stack([np.bincount(nearest, column, len(centers)) for column in rows.T], axis=1)
+        centers = np.where(counts[:, None] > 0, sums / np.maximum(counts, 1.0)[:, None], centers)
+    return centers[counts >= max(1.0, _LEAST_SHARE * len(rows) / len(centers))]
+
+
+def _spectral_map(landmarks: FloatArray, width: float | None) -> tuple[float, FloatArray]:
+    """Return the width and the matrix from similarities to coordinates, one row for each.
+
+    Of the random walk from landmark to landmark the slowest movements are kept: those between
+    groups that it hardly ever leaves. How many groups there are is told by the widest gap between
+    the rates; without a `width` that is also what chooses it.
+    """
+    squares = _squared_distances(landmarks, landmarks)
+    near = np.sort(squares, axis=1)[:, min(_NEIGHBOR, len(landmarks) - 1)]
+    unit = float(np.sqrt(np.median(near))) or 1.0
+    widths = (width,) if width is not None else tuple(share * unit for share in _WIDTHS)
+    found = [(*_slowest(squares, one), one) for one in widths]
+    _, root, chosen = max(found, key=lambda one: one[0])
+    return chosen, root
+
+
+def _slowest(squares: FloatArray, width: float) -> tuple[float, FloatArray]:
+    similarities = np.exp(squares * (-0.5 / width**2))
+    roots = np.sqrt(similarities.sum(axis=1))
+    values, vectors = np.linalg.eigh(similarities / np.outer(roots, roots))
+    values, vectors = values[::-1], vectors[:, ::-1]
+    rates = -np.log(np.clip(values[: _MAX_GROUPS + 1], 1e-12, 1.0 - _EPSILON))
+    gaps = rates[1:] / rates[:-1]
+    n_groups = int(np.argmax(gaps[1:])) + 2 if len(gaps) > 1 else len(values)
+    kept = vectors[:, :n_groups]
+    # A direction has no sign of its own: its largest part points up.
+    signs = np.sign(kept[np.abs(kept).argmax(axis=0), np.arange(n_groups)])
+    root = (kept * signs / values[:n_groups] / roots[:, None]).T
+    return float(gaps[n_groups - 1]) if n_groups <= len(gaps) else 0.0, root

@@ -140,8 +140,8 @@ def test_only_work_counts_as_time():
 
 
 def test_every_batch_is_reported_with_its_estimate():
-    seen = []
-    result = fit_anytime(POINTS, **OPTIONS, max_batches=3, on_batch=seen.append)
+    seen = list(anytime_results(POINTS, **OPTIONS, max_batches=3))
+    result = fit_anytime(POINTS, **OPTIONS, max_batches=3)
     assert [r.n_batches for r in seen] == [1, 2, 3]
     assert seen[-1].cost == result.cost
     assert all(0 < r.cost_error < r.cost for r in seen)

@@ -3,6 +3,7 @@
 import logging
 import math
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -27,28 +28,6 @@ _NO_WEIGHT = 1e-100
 _MAX_SUGGESTED = 4000  # rows on which lambda is chosen
 
 _logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class _Rule:
-    """When to stop."""
-
-    time_limit: float
-    max_batches: float
-    patience: int | None
-    tol: float
-
-    def verdict(self, seconds: float, costs: list[float]) -> str | None:
-        """Name what ends the run now, if anything does."""
-        if len(costs) >= self.max_batches:
-            return "max_batches"
-        if seconds >= self.time_limit:
-            return "time_limit"
-        if self.patience is not None and len(costs) > self.patience:
-            before, lately = min(costs[: -self.patience]), min(costs[-self.patience :])
-            if lately > before * (1.0 - self.tol):
-                return "no_gain"
-        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +89,7 @@ def anytime_results(
     """
     began = time.perf_counter()
     chosen = _checked(recipe_of(recipe, **parameters))
-    rule = _checked_rule(time_limit, max_batches, patience, tol)
+    rule = _stopping_rule(time_limit, max_batches, patience, tol)
     keep = 1.0 - 1.0 / checked_number("span", span, at_least=1, infinity_allowed=True)
     execution = Execution(n_threads=n_threads)
     seed = draw_entropy(chosen.random_state)
@@ -129,7 +108,7 @@ def _results(
     subsets: ArraySubsets | IteratorSubsets,
     memory: Memory,
     way: _Way,
-    rule: _Rule,
+    rule: Callable[[float, list[float]], str | None],
     seconds: float,
 ) -> Iterator[AnytimeResult]:
     """Take in batch after batch; `seconds` of work were done before."""
@@ -147,19 +126,14 @@ def _results(
             "batch %d: %d clusters, cost %.6g +- %.2g", len(costs), n_clusters, cost, error
         )
         seconds += time.perf_counter() - began
-        verdict = rule.verdict(seconds, costs)
+        verdict = rule(seconds, costs)
         yield AnytimeResult(memory, cost, error, len(costs), n_points, seconds, verdict)
         if verdict is not None:
             return
         began = time.perf_counter()
 
 
-def fit_anytime(
-    source: Any,
-    *,
-    on_batch: Callable[[AnytimeResult], object] | None = None,
-    **options: Any,
-) -> AnytimeResult:
+def fit_anytime(source: Any, **options: Any) -> AnytimeResult:
     """Cluster a data set that never fits, from random subsets, until it is good enough.
 
     Each random subset is a batch of Dynamic Means without motion (Q = 0, tau = 0): every cluster
@@ -172,8 +146,6 @@ def fit_anytime(
         Rows of numbers: an array or memory map (``np.load(path, mmap_mode="r")``), which is read at
         random, each row once before any comes again; or an iterator of arrays, which is read once,
         in its order, which should be random.
-    on_batch : callable, optional
-        Called with the result after every batch: progress, with the current estimate.
     recipe : Recipe, optional
         What is clustered by. Of its penalties lambda alone plays a part; "auto" chooses it, and a
         space is learned, on the rows held out.
@@ -221,9 +193,7 @@ def fit_anytime(
         options.get("patience", 10) is None
     ):
         raise ValueError("give time_limit, max_batches or patience: nothing would end the run.")
-    for result in anytime_results(source, **options):
-        if on_batch is not None:
-            on_batch(result)
+    (result,) = deque(anytime_results(source, **options), maxlen=1)
     return replace(result, stopped_by=result.stopped_by or "end_of_source")
 
 
@@ -250,10 +220,23 @@ def _start(recipe: Recipe, memory: Memory | None, seed: int, holdout: BatchArray
     return replace(memory, entropy=seed)
 
 
-def _checked_rule(time_limit: Any, max_batches: Any, patience: Any, tol: Any) -> _Rule:
-    return _Rule(
-        math.inf if time_limit is None else checked_number("time_limit", time_limit, above=0),
-        math.inf if max_batches is None else checked_count("max_batches", max_batches),
-        None if patience is None else checked_count("patience", patience),
-        checked_number("tol", tol, at_least=0),
-    )
+def _stopping_rule(
+    time_limit: Any, max_batches: Any, patience: Any, tol: Any
+) -> Callable[[float, list[float]], str | None]:
+    """Return what names the end of a run, after so many seconds and with these costs."""
+    limit = math.inf if time_limit is None else checked_number("time_limit", time_limit, above=0)
+    most = math.inf if max_batches is None else checked_count("max_batches", max_batches)
+    n_idle = None if patience is None else checked_count("patience", patience)
+    least = 1.0 - checked_number("tol", tol, at_least=0)
+
+    def verdict(seconds: float, costs: list[float]) -> str | None:
+        if len(costs) >= most:
+            return "max_batches"
+        if seconds >= limit:
+            return "time_limit"
+        is_idle = n_idle is not None and len(costs) > n_idle
+        return (
+            "no_gain" if is_idle and min(costs[-n_idle:]) > min(costs[:-n_idle]) * least else None
+        )
+
+    return verdict
