@@ -21,7 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
     Every failure is one line. ``--debug``, anywhere in the command, shows where it came from.
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
-    if words == ["--version"]:  # answered with nothing installed but the package
+    if "--version" in words[:2]:  # answered with nothing installed but the package
         sys.stdout.write(f"dynmeans {dynmeans.__version__}\n")
         return 0
     is_debugged = DEBUG in words

@@ -6,8 +6,6 @@ from typing import Annotated
 
 import typer
 
-import dynmeans
-
 # A command's file has its name; in the order of the help.
 COMMANDS = (
     "cluster",
@@ -52,21 +50,10 @@ def app_for(words: Sequence[str] = ()) -> typer.Typer:
     return app
 
 
-def _print_version(is_asked: bool) -> None:
-    if is_asked:
-        typer.echo(f"dynmeans {dynmeans.__version__}")
-        raise typer.Exit
-
-
 def _options(
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version."
-        ),
-    ] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
     debug: Annotated[
         bool, typer.Option("--debug", help="Show where an error came from; anywhere in a command.")
     ] = False,
 ) -> None:
-    pass
+    """Say which options there are; `main` answers to them."""
