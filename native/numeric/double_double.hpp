@@ -2,6 +2,7 @@
 // backend takes these steps in this order, so that all have the same bits.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 
@@ -33,10 +34,11 @@ Pair<Lanes> two_product_of_halves(Lanes a, Lanes b) {
 }
 
 inline Pair<double> two_product(double a, double b) {
-#if defined(__FMA__)
-    // Far from underflow both ways are exact, and so the same.
+#if defined(__FMA__) || defined(DYNMEANS_AVX512)
+    // Far from underflow and overflow both ways are exact, and so the same.
     const double product = a * b;
-    if (std::abs(product) > 1e-270) return {product, std::fma(a, b, -product)};
+    if (std::abs(product) > 1e-270 && std::max(std::abs(a), std::abs(b)) < 1e290)
+        return {product, std::fma(a, b, -product)};
 #endif
     return two_product_of_halves(a, b);
 }

@@ -24,15 +24,16 @@ enum class Acceleration {
     kJoining,
     kMovedSums,
     kMovedCosts,
+    kSweptCosts,
     kSmallTable,
     kBucketSort,
     kPrefetch
 };
 
-inline const std::array<std::string, 16> kAccelerationNames = {
+inline const std::array<std::string, 17> kAccelerationNames = {
     "grid",         "tree",        "filter",      "filter_features", "few_features", "bounds",
     "moved_rivals", "due_dates",   "line",        "replay",          "joining",      "moved_sums",
-    "moved_costs",  "small_table", "bucket_sort", "prefetch"};
+    "moved_costs",  "swept_costs", "small_table", "bucket_sort",     "prefetch"};
 
 // Due dates are for batches of many points, from this pass on, counted after the first.
 struct DatesFrom {
