@@ -16,8 +16,8 @@
 //
 // Points deep inside a slot need no date: as long as a guard, a distance that grows by each move of
 // the own center, stays below the root of what the slot keeps (neighbors.hpp), all within it stay.
-// Once it does not, the slot is opened: its members are looked at, and it gets a new guard. Every
-// member is in one place: guarded, in a queue by its date, or waiting for the next pass.
+// Once it does not, the slot is opened: they are looked at, and it gets a new guard. Every member
+// is in one place: guarded, in a queue by its date, or waiting for the next pass.
 // Rounding: each bound has kSlack to spare, and dates are rounded down to float32, the clock up.
 #pragma once
 
@@ -108,8 +108,8 @@ class DueDates {
         for (double& reach : reaches_) reach *= 1.0 + kSlack;
     }
 
-    // Opens the slots whose guard does not hold; `keeping_cost(k)` is what slot k keeps now. Their
-    // members are due.
+    // Opens the slots whose guard does not hold; `keeping_cost(k)` is what slot k keeps now. Whom it
+    // guarded is due.
     template <typename KeepingCost>
     void open_slots(const Assignment& assignment, const KeepingCost& keeping_cost,
                     std::vector<std::uint32_t>& due) {
@@ -119,7 +119,6 @@ class DueDates {
                 (guards_[k] >= 0.0 && guard * guard < keeping_cost(k)))
                 continue;
             guards_[k] = (guards_[k] < 0.0 ? kGuarded : kGuardedAgain) * std::sqrt(keeping_cost(k));
-            for (std::size_t ring = 0; ring < kRings; ++ring) queue(k, ring).take_all(due);
             due.insert(due.end(), guarded_[k].begin(), guarded_[k].end());
             guarded_[k].clear();
         }
