@@ -108,8 +108,8 @@ class DueDates {
         for (double& reach : reaches_) reach *= 1.0 + kSlack;
     }
 
-    // Opens the slots whose guard does not hold; `keeping_cost(k)` is what slot k keeps now. Whom it
-    // guarded is due.
+    // Opens the slots whose guard does not hold; `keeping_cost(k)` is what slot k keeps now. Whom
+    // it guarded is due.
     template <typename KeepingCost>
     void open_slots(const Assignment& assignment, const KeepingCost& keeping_cost,
                     std::vector<std::uint32_t>& due) {

@@ -22,6 +22,7 @@ enum class Acceleration {
     kLine,
     kReplay,
     kJoining,
+    kMemoryOrder,
     kMovedSums,
     kMovedCosts,
     kSweptCosts,
@@ -30,10 +31,10 @@ enum class Acceleration {
     kPrefetch
 };
 
-inline const std::array<std::string, 17> kAccelerationNames = {
+inline const std::array<std::string, 18> kAccelerationNames = {
     "grid",         "tree",        "filter",      "filter_features", "few_features", "bounds",
-    "moved_rivals", "due_dates",   "line",        "replay",          "joining",      "moved_sums",
-    "moved_costs",  "swept_costs", "small_table", "bucket_sort",     "prefetch"};
+    "moved_rivals", "due_dates",   "line",        "replay",          "joining",      "memory_order",
+    "moved_sums",   "moved_costs", "swept_costs", "small_table",     "bucket_sort",  "prefetch"};
 
 // Due dates are for batches of many points, from this pass on, counted after the first.
 struct DatesFrom {
