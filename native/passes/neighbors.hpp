@@ -63,6 +63,21 @@ class Neighbors {
     // Those of slot k, for up to NearestRivals::kMaxFeatures features.
     const NearestRivals& nearest(std::size_t k) const { return nearest_[k]; }
 
+    // How many of its rivals a point of slot a with this own cost looks at.
+    std::size_t count_rivals(Slot a, double own_cost) const {
+        const auto is_below = [](double cost, const Rival& rival) {
+            return cost < rival.keeping_cost;
+        };
+        const std::vector<Rival>& rivals = rivals_[a];
+        return std::upper_bound(rivals.begin(), rivals.end(), own_cost, is_below) - rivals.begin();
+    }
+
+    std::size_t most_rivals() const {
+        std::size_t most = 0;
+        for (std::size_t k = 0; k < n_slots(); ++k) most = std::max(most, rivals_[k].size());
+        return most;
+    }
+
     // What a point finds: its slot, and a distance below the root of every other cost.
     struct Look {
         std::size_t slot;

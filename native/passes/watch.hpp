@@ -21,11 +21,11 @@ namespace dynmeans::passes {
 template <typename Value>
 class Watch {
   public:
-    Watch(const Points<Value>& points, double new_penalty, ThreadPool& pool)
+    Watch(const Points<Value>& points, double new_penalty, Sgemm sgemm, ThreadPool& pool)
         : points_(points),
           is_swept_(uses(Acceleration::kSweptCosts) &&
                     points.n_features <= SweptCosts<Value>::kMaxFeatures),
-          by_cost_(points, new_penalty, pool),
+          by_cost_(points, new_penalty, sgemm, pool),
           by_sweep_(points, new_penalty, pool),
           by_date_(points, new_penalty, pool) {}
 
