@@ -50,7 +50,7 @@ class FirstPass {
         search_.build(assignment.table);
         std::size_t position = 0, size = kShortest;
         while (position < points_.n_points) {
-            if (size >= kMostClusters && is_by_memory(points_.n_points - position)) {
+            if (size >= memory_order_from && is_by_memory(points_.n_points - position)) {
                 rest_.run(order, position, search_, assignment);
                 break;
             }
@@ -65,13 +65,12 @@ class FirstPass {
 
   private:
     static constexpr std::size_t kShortest = 16, kLongest = 32768, kMostChanges = 16;
-    // After a block of half this length without many events, and for as many times more points.
-    static constexpr std::size_t kMostClusters = 8192, kTimes = 4;
+    static constexpr std::size_t kTimes = 4;   // points left, for one of a block
     static constexpr std::size_t kAhead = 16;  // rows asked for before their turn
     static constexpr std::size_t kChunk = CenterSearch::kChunk;
 
     bool is_by_memory(std::size_t n_left) const {
-        return uses(Acceleration::kMemoryOrder) && n_left >= kTimes * kMostClusters &&
+        return uses(Acceleration::kMemoryOrder) && n_left >= kTimes * memory_order_from &&
                points_.n_features <= MemoryOrder<Value>::kMaxFeatures;
     }
 

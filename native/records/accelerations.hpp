@@ -42,6 +42,10 @@ struct DatesFrom {
 };
 inline DatesFrom dates;
 
+// A first pass goes on in the order of memory where a block of visited points would be this long,
+// and some times as many are left.
+inline std::size_t memory_order_from = 8192;
+
 inline std::array<bool, kAccelerationNames.size()> is_left_out{};
 static_assert(is_left_out.size() == static_cast<std::size_t>(Acceleration::kPrefetch) + 1);
 
