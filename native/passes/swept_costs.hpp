@@ -172,16 +172,16 @@ class SweptCosts {
                 highest_[k] = std::max(highest_[k], highest[k]);
     }
 
-    // The center and the bound of each slot side by side, after those of points without a label.
+    // The center and the bound of each slot side by side, after those of points without a label,
+    // which reach no bound.
     template <std::size_t D>
     void fill_sides(const Assignment& assignment, const std::vector<double>& bounds) {
-        sides_.assign((bounds.size() + 1) * (D + 1), kNever);
+        sides_.assign((bounds.size() + 1) * (D + 1), std::numeric_limits<double>::quiet_NaN());
         for (std::size_t k = 0; k < bounds.size(); ++k) {
             double* side = sides_.data() + (k + 1) * (D + 1);
             std::copy_n(assignment.table.center(k), D, side);
             side[D] = bounds[k];
         }
-        std::fill_n(sides_.begin(), D, 0.0);
     }
 
     // Without a branch, as in marked_points.hpp.
@@ -199,7 +199,7 @@ class SweptCosts {
                 squares[j] = (row[j] - side[j]) * (row[j] - side[j]);
             const double own = add_few_in_halves<D>(squares);
             *next = {own, static_cast<std::uint32_t>(i)};
-            next += !(own < side[D]);
+            next += own >= side[D];
         }
         return static_cast<std::size_t>(next - listed);
     }

@@ -134,6 +134,22 @@ def test_any_acceleration_left_out_changes_no_bit(acceleration):
         native.compiled.leave_out([])
 
 
+@pytest.mark.parametrize("d", [1, 2, 3, 4])
+def test_first_pass_that_goes_on_in_the_order_of_memory_equals_plain(d):
+    """At its own size; outliers open clusters until the end, in both steps."""
+    rng = np.random.default_rng(d)
+    centers, n = rng.normal(size=(12, d)), 60_000
+    penalties = Penalties(0.5, max_gap=4.0, reach=1.2)
+    batches = []
+    for _ in range(2):
+        X = centers[rng.integers(12, size=n)] + 0.2 * rng.normal(size=(n, d))
+        X[rng.integers(n, size=40)] += 2 * rng.normal(size=(40, d))
+        weights = rng.choice([0, 1, 2.0], size=n) if d == 3 else None
+        batches.append((X, weights, rng.permutation(n)[None, :]))
+    plain = run(penalties, batches, "paper", acceleration="none")
+    assert_same_bits(run(penalties, batches, "paper", n_threads=2), plain)
+
+
 @pytest.mark.parametrize("n_points", [40, 320], ids=["small", "medium"])
 @pytest.mark.parametrize("seed", range(100))
 def test_crowds_in_which_clusters_empty_and_revive_within_a_pass_equal_plain(
