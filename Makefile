@@ -116,7 +116,7 @@ format: $(DEV_READY)  ## Format Python and C++, sort imports, fix what can be fi
 	$(BIN)/clang-format -i $(NATIVE)
 
 docs: $(DEV_READY)  ## The site with its gallery, in build/site; a warning is an error.
-	$(call install,docs,docs,all,ON)
+	$(if $(IS_LOCKED),$(PIP) install --no-compile --require-hashes -r requirements/docs.txt,$(call install,docs,docs,all,ON))
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs build/site
 	! grep -rlE '(src|<link[^>]*href)="https?://' build/site --include='*.html'
 	@echo "The site: build/site/index.html"

@@ -34,7 +34,7 @@ PARTS = {
     "slots_.count_members();": "sums after the first passes",
     "slots_.update();": "sums, centers and columns of clusters that changed",
     "find_wishes();": "what each point wants",
-    "const double cost = slots_.cluster_terms(new_penalty_) + within();": "cost after each pass",
+    "const double cost = slots_.cost(new_penalty_);": "cost after each pass",
     "move();": "points that move",
 }
 

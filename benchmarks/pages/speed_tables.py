@@ -153,6 +153,26 @@ def sweep_tables() -> Iterator[str]:
     )
 
 
+def roofline_table() -> str:
+    """A step beside what the machine needs to read and to compute at least."""
+    return table(
+        (
+            *("case", "N", "d", "a step, ms", "ns a point", "reading, ms", "computing, ms"),
+            *("a step over the larger", "product of a first pass, ms"),
+        ),
+        [
+            (
+                *(row["name"], f"{row['n_points']:,}", row["n_features"]),
+                *(time_of(row["step_ms"]), f"{row['ns_a_point']:.0f}"),
+                *(time_of(row["reading_ms"]), time_of(row["computing_ms"])),
+                f"{row['step_ms'] / max(row['reading_ms'], row['computing_ms']):.1f}",
+                time_of(row["product_ms"]) if "product_ms" in row else "",
+            )
+            for row in read("engine/roofline")["cases"]
+        ],
+    )
+
+
 def ablation_tables() -> Iterator[str]:
     """What each acceleration brings."""
     rows = read("engine/ablation")["ratios"]["avx512, 1 thread"]
@@ -190,8 +210,9 @@ def tables() -> dict[str, str]:
     """Return every table by its name on the page."""
     named = (
         *("cases", "cases, apart", "small steps", "threads", "instruction sets"),
-        *("parts of a small step", "by pass", "accelerations", "clusters", "points", "growth"),
+        *("parts of a small step", "by pass", "roofline", "accelerations"),
+        *("clusters", "points", "growth"),
     )
-    own = (small_parts_table(), by_pass_table())
+    own = (small_parts_table(), by_pass_table(), roofline_table())
     made = (*engine_tables(), *own, *ablation_tables(), *sweep_tables())
     return {f"speed: {name}": text for name, text in zip(named, made, strict=True)}

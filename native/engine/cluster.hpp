@@ -42,7 +42,7 @@ class Clusterer {
           slot_sums_(sums) {
         if (!is_accelerated_) return;
         first_pass_.emplace(points, remembered, penalties.new_penalty, execution.sgemm, pool);
-        later_pass_.emplace(points, remembered, penalties.new_penalty, pool);
+        later_pass_.emplace(points, remembered, penalties.new_penalty, execution.sgemm, pool);
     }
 
     // Runs from nothing in the given order; the result replaces `best` if it is cheaper.

@@ -38,11 +38,33 @@ inline int unit_exponent(double least, int n_bits) {
     return std::max(exponent - 1 - n_bits, kLeastExponent);
 }
 
+// The same by compensated summation (Ogita, Rump and Oishi), if that is sure to be it: `rest` is
+// off by less than n roundings of what its terms come to, and with so much more the sum would still
+// be rounded to the same double.
+inline bool find_rounded_sum(const double* values, std::size_t n, std::size_t stride,
+                             double& rounded) {
+    double sum = 0.0, rest = 0.0, size = 0.0;
+    for (std::size_t v = 0; v < n; ++v) {
+        const Pair<double> next = two_sum(sum, values[v * stride]);
+        sum = next.value;
+        rest += next.rest;
+        size += std::abs(next.rest);
+    }
+    const Pair<double> found = two_sum(sum, rest);
+    rounded = found.value;
+    const double off = std::abs(found.rest) + 1e-15 * (static_cast<double>(n) * size);
+    // The doubles beside it are no nearer than that; half of this must be left.
+    const double least_gap = std::abs(rounded) - std::nextafter(std::abs(rounded), 0.0);
+    return off < 0.5 * least_gap && std::abs(rounded) > 1e-280 && std::isfinite(rounded);
+}
+
 // The exact sum of some doubles, rounded once (Shewchuk, as in Python's math.fsum).
 inline double rounded_sum(const double* values, std::size_t n, std::size_t stride) {
     if (n == 0) return 0.0;
     if (n == 1) return values[0];
     if (n == 2) return values[0] + values[stride];
+    double rounded;
+    if (find_rounded_sum(values, n, stride, rounded)) return rounded;
     // Partial sums that do not overlap, the smallest first; each value adds one at most.
     constexpr std::size_t kFew = 16;
     double few[kFew];
@@ -172,6 +194,16 @@ class Bins {
     // The total of one column of a sum.
     double total(const double* sums, std::size_t column) const {
         return rounded_sum(sums + column, n_bins_, n_columns_);
+    }
+
+    // The same of every column, with what rounding lost.
+    void write_precise_totals(const double* sums, Pair<double>* totals) const {
+        if (n_bins_ != 2) {
+            for (std::size_t c = 0; c < n_columns_; ++c) totals[c] = precise_total(sums, c);
+            return;
+        }
+        for (std::size_t c = 0; c < n_columns_; ++c)
+            totals[c] = two_sum(sums[c], sums[n_columns_ + c]);
     }
 
     // The same with what rounding lost, itself rounded.

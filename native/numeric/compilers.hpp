@@ -56,6 +56,13 @@
 #define DYNMEANS_APART
 #endif
 
+// A function that is too short to be called.
+#if defined(__GNUC__)
+#define DYNMEANS_INLINE __attribute__((always_inline)) inline
+#else
+#define DYNMEANS_INLINE inline
+#endif
+
 namespace dynmeans::numeric {
 
 // The number of the lowest bit that is set; at least one is.

@@ -2,6 +2,7 @@
 // backend takes these steps in this order, so that all have the same bits.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 
@@ -33,10 +34,11 @@ Pair<Lanes> two_product_of_halves(Lanes a, Lanes b) {
 }
 
 inline Pair<double> two_product(double a, double b) {
-#if defined(__FMA__)
-    // Far from underflow both ways are exact, and so the same.
+#if defined(__FMA__) || defined(DYNMEANS_AVX512)
+    // Far from underflow and overflow both ways are exact, and so the same.
     const double product = a * b;
-    if (std::abs(product) > 1e-270) return {product, std::fma(a, b, -product)};
+    if (std::abs(product) > 1e-270 && std::max(std::abs(a), std::abs(b)) < 1e290)
+        return {product, std::fma(a, b, -product)};
 #endif
     return two_product_of_halves(a, b);
 }
@@ -81,6 +83,30 @@ class WeightedSquare {
         return in_halves(each);
     }
 
+    // The same of as many points as a register holds: `feature(j)` are theirs. Weights of 1 change
+    // no bit.
+    template <typename Feature>
+    static Pair<Doubles> of_points(const Feature& feature, Doubles weights, bool is_weighted,
+                                   std::size_t n_features) {
+        const auto square = [&](std::size_t j) {
+            const Doubles y = feature(j);
+            if (!is_weighted) return two_product_of_halves(y, y);
+            const Doubles term = weights * y;
+            Pair<Doubles> found = two_product_of_halves(term, y);
+            found.rest -= term * (two_product_of_halves(weights, y).rest / weights);
+            return found;
+        };
+        if (n_features <= 3) {
+            Pair<Doubles> sum = square(0);
+            if (n_features == 3) sum = add_pairs(sum, square(2));
+            return n_features == 1 ? sum : add_pairs(sum, square(1));
+        }
+        Pair<Doubles> each[kLanes] = {};
+        for (std::size_t j = 0; j < n_features; ++j)
+            each[j % kLanes] = add_pairs(each[j % kLanes], square(j));
+        return in_halves(each);
+    }
+
   private:
     // w y is term + e, so term stands for the point y - e/w.
     static Pair<double> square(double y, double term, double weight, bool is_weighted) {
@@ -97,7 +123,8 @@ class WeightedSquare {
         return in_halves(each);
     }
 
-    static Pair<double> in_halves(Pair<double>* each) {
+    template <typename Lanes>
+    static Pair<Lanes> in_halves(Pair<Lanes>* each) {
         for (std::size_t half = kLanes / 2; half > 0; half /= 2)
             for (std::size_t lane = 0; lane < half; ++lane)
                 each[lane] = add_pairs(each[lane], each[lane + half]);

@@ -20,6 +20,19 @@ inline Quad load_quad(const double* from) {
     return values;
 }
 
+inline double lowest_of_quad(const Quad& values) {
+#if defined(DYNMEANS_PLAIN_LANES)
+    const double a = values[0] < values[2] ? values[0] : values[2];
+    const double b = values[1] < values[3] ? values[1] : values[3];
+    return a < b ? a : b;
+#else
+    Quad other = __builtin_shufflevector(values, values, 2, 3, 0, 1);
+    const Quad lowest = values < other ? values : other;
+    other = __builtin_shufflevector(lowest, lowest, 1, 0, 3, 2);
+    return (lowest < other ? lowest : other)[0];
+#endif
+}
+
 struct LowestOfQuad {
     double value;
     std::int32_t id;  // the lowest of those that have it

@@ -73,18 +73,18 @@ DYNMEANS_APART inline double squared_distance_of_many(const double* y, const dou
     return sums.total();
 }
 
-inline double squared_distance(const double* y, const double* theta, std::size_t n_features) {
+DYNMEANS_INLINE double squared_distance(const double* y, const double* theta,
+                                        std::size_t n_features) {
     if (n_features == 2) return squared_distance_of_few<2>(y, theta);
     if (n_features == 3) return squared_distance_of_few<3>(y, theta);
     if (n_features == 4) return squared_distance_of_few<4>(y, theta);
     return squared_distance_of_many(y, theta, n_features);
 }
 
-// The same, but left early with a partial sum once that is above `limit`.
-inline double squared_distance_up_to(double limit, const double* y, const double* theta,
-                                     std::size_t n_features) {
+DYNMEANS_APART inline double squared_distance_of_very_many(double limit, const double* y,
+                                                           const double* theta,
+                                                           std::size_t n_features) {
     constexpr std::size_t kChunk = 8 * kLanes;
-    if (n_features <= kChunk) return squared_distance(y, theta, n_features);
     LaneSums sums;
     for (std::size_t j = 0;; j += kChunk) {
         const std::size_t end = j + kChunk < n_features ? j + kChunk : n_features;
@@ -92,6 +92,13 @@ inline double squared_distance_up_to(double limit, const double* y, const double
         const double partial = sums.total();
         if (end == n_features || partial > limit) return partial;
     }
+}
+
+// The same, but left early with a partial sum once that is above `limit`.
+DYNMEANS_INLINE double squared_distance_up_to(double limit, const double* y, const double* theta,
+                                              std::size_t n_features) {
+    if (n_features <= 8 * kLanes) return squared_distance(y, theta, n_features);
+    return squared_distance_of_very_many(limit, y, theta, n_features);
 }
 
 }  // namespace dynmeans::numeric

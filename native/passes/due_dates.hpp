@@ -16,7 +16,8 @@
 //
 // Points deep inside a slot need no date: as long as a guard, a distance that grows by each move of
 // the own center, stays below the root of what the slot keeps (neighbors.hpp), all within it stay.
-// Once it does not, the slot is opened: its members are looked at, and it gets a new guard.
+// Once it does not, the slot is opened: they are looked at, and it gets a new guard. Every member
+// is in one place: guarded, in a queue by its date, or waiting for the next pass.
 // Rounding: each bound has kSlack to spare, and dates are rounded down to float32, the clock up.
 #pragma once
 
@@ -28,7 +29,6 @@
 #include <vector>
 
 #include "algorithm/assign_labels.hpp"
-#include "algorithm/marked_points.hpp"
 #include "numeric/squared_distance.hpp"
 #include "passes/due_queue.hpp"
 #include "passes/neighbors.hpp"
@@ -60,6 +60,7 @@ class DueDates {
     void start(const Assignment& assignment, const Highest& highest) {
         const std::size_t n_slots = assignment.n_members.size();
         queues_.assign(n_slots * kRings, DueQueue());
+        guarded_.assign(n_slots, {});
         clocks_.assign(n_slots * kRings, kFirstTime);
         radii_.resize(n_slots);
         for (std::size_t k = 0; k < n_slots; ++k)
@@ -76,16 +77,8 @@ class DueDates {
     void follow(const Assignment& assignment) {
         if (!are_known_) return;
         const std::size_t n_slots = assignment.n_members.size();
-        if (assignment.renamed.empty()) {
-            queues_.resize(n_slots * kRings);
-        } else {
-            std::vector<DueQueue> kept(n_slots * kRings);
-            for (std::size_t q = 0; q < queues_.size(); ++q) {
-                const Slot k = assignment.renamed[q / kRings];
-                if (k != kUnlabeled) kept[k * kRings + q % kRings] = std::move(queues_[q]);
-            }
-            queues_.swap(kept);
-        }
+        follow_renamed(assignment.renamed, n_slots, kRings, queues_);
+        follow_renamed(assignment.renamed, n_slots, 1, guarded_);
         assignment.follow_slots(clocks_, kRings);
         for (double& clock : clocks_) clock = std::max(clock, kFirstTime);
         assignment.follow_slots(radii_, 1);
@@ -115,25 +108,20 @@ class DueDates {
         for (double& reach : reaches_) reach *= 1.0 + kSlack;
     }
 
-    // Opens the slots whose guard does not hold; `keeping_cost(k)` is what slot k keeps now.
+    // Opens the slots whose guard does not hold; `keeping_cost(k)` is what slot k keeps now. Whom
+    // it guarded is due.
     template <typename KeepingCost>
-    bool open_slots(const Assignment& assignment, const KeepingCost& keeping_cost,
-                    SlotMarks& opened) {
-        bool has_opened = false;
-        opened.start(guards_.size());
+    void open_slots(const Assignment& assignment, const KeepingCost& keeping_cost,
+                    std::vector<std::uint32_t>& due) {
         for (std::size_t k = 0; k < guards_.size(); ++k) {
             const double guard = guards_[k] * (1.0 + kSlack);
             if (assignment.n_members[k] == 0 ||
                 (guards_[k] >= 0.0 && guard * guard < keeping_cost(k)))
                 continue;
             guards_[k] = (guards_[k] < 0.0 ? kGuarded : kGuardedAgain) * std::sqrt(keeping_cost(k));
-            for (std::size_t ring = 0; ring < kRings; ++ring) queue(k, ring) = DueQueue();
-            opened.set(k, true);
-            has_opened = true;
+            due.insert(due.end(), guarded_[k].begin(), guarded_[k].end());
+            guarded_[k].clear();
         }
-        const auto is_listed = [&](std::uint32_t i) { return opened.has(assignment.labels[i]); };
-        waiting_.erase(std::remove_if(waiting_.begin(), waiting_.end(), is_listed), waiting_.end());
-        return has_opened;
     }
 
     // A point of slot k with a lower own cost needs no date.
@@ -143,7 +131,6 @@ class DueDates {
     // the slots within twice that reach of a.
     template <typename LargestMove>
     void take_due(const LargestMove& largest_move, std::vector<std::uint32_t>& due) {
-        due.clear();
         for (std::size_t q = 0; q < queues_.size(); ++q) {
             if (queues_[q].size() == 0) continue;
             if (is_all_due_[q]) {
@@ -177,6 +164,20 @@ class DueDates {
     }
 
     DueQueue& queue(std::size_t k, std::size_t ring) { return queues_[k * kRings + ring]; }
+
+    // Holds for a point of slot k as long as the guard of the slot does.
+    void guard(std::size_t k, std::uint32_t point) { guarded_[k].push_back(point); }
+
+    // Calls visit(point) for the members of slot k that may cost this much there, and for some that
+    // cost less.
+    template <typename Visit>
+    void for_members(std::size_t k, double cost, const Visit& visit) const {
+        const double guard = guards_[k] * (1.0 + kSlack);
+        if (!(guard * guard < cost))
+            for (const std::uint32_t point : guarded_[k]) visit(point);
+        for (std::size_t ring = 0; ring < kRings; ++ring)
+            queues_[k * kRings + ring].for_each(visit);
+    }
 
     // Is looked at in the next pass, whatever happens.
     void wait(std::uint32_t point) { waiting_.push_back(point); }
@@ -221,12 +222,30 @@ class DueDates {
         centers_.assign(table.center(0), table.center(assignment.n_members.size()));
     }
 
+    // Rows of `width` values for each slot go where gaps were closed.
+    template <typename Row>
+    static void follow_renamed(const std::vector<Slot>& renamed, std::size_t n_slots,
+                               std::size_t width, std::vector<Row>& rows) {
+        if (renamed.empty()) return rows.resize(n_slots * width);
+        std::vector<Row> kept(n_slots * width);
+        for (std::size_t r = 0; r < rows.size(); ++r) {
+            const Slot k = renamed[r / width];
+            if (k != kUnlabeled) kept[k * width + r % width] = std::move(rows[r]);
+        }
+        rows.swap(kept);
+    }
+
+    // Takes points out that have left.
     void clean(const Assignment& assignment) {
-        for (std::size_t q = 0; q < queues_.size(); ++q)
-            if (is_dirty_[q / kRings])
-                queues_[q].remove_if([&](std::uint32_t point) {
-                    return assignment.labels[point] != static_cast<Slot>(q / kRings);
-                });
+        for (std::size_t k = 0; k < is_dirty_.size(); ++k) {
+            if (!is_dirty_[k]) continue;
+            const auto is_gone = [&](std::uint32_t point) {
+                return assignment.labels[point] != static_cast<Slot>(k);
+            };
+            for (std::size_t ring = 0; ring < kRings; ++ring) queue(k, ring).remove_if(is_gone);
+            guarded_[k].erase(std::remove_if(guarded_[k].begin(), guarded_[k].end(), is_gone),
+                              guarded_[k].end());
+        }
         std::fill(is_dirty_.begin(), is_dirty_.end(), 0);
     }
 
@@ -249,8 +268,9 @@ class DueDates {
     std::size_t n_features_;
     double reach_, per_reach_;
     bool are_known_ = false;
-    std::vector<DueQueue> queues_;  // one for each slot
-    std::vector<double> clocks_;    // in units of sqrt(lambda)
+    std::vector<DueQueue> queues_;                     // of each slot, one for each ring
+    std::vector<std::vector<std::uint32_t>> guarded_;  // members of each slot without a date
+    std::vector<double> clocks_;                       // in units of sqrt(lambda)
     std::vector<double> radii_, guards_, reaches_, moves_;
     std::vector<double> centers_;  // of the last pass
     std::vector<std::uint8_t> is_fresh_, is_dirty_, is_all_due_;

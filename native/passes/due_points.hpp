@@ -33,8 +33,7 @@ class DuePoints {
           new_penalty_(new_penalty),
           pool_(pool),
           neighbors_(points.n_features, true),
-          dates_(points.n_features, new_penalty),
-          lists_(pool.size()) {}
+          dates_(points.n_features, new_penalty) {}
 
     double highest(std::size_t k) const { return dates_.highest(k); }
     std::size_t n_slots() const { return neighbors_.n_slots(); }
@@ -47,6 +46,7 @@ class DuePoints {
     void start(const Assignment& assignment, const Own& own) {
         neighbors_.forget();
         dates_.start(assignment, [&](std::size_t k) { return own.highest(k); });
+        has_begun_ = false;
     }
 
     // Gaps were closed.
@@ -60,10 +60,16 @@ class DuePoints {
               std::vector<Wish>& wishes) {
         wishes.clear();
         find_due(has_moved, assignment);
-        if (due_.empty()) return;
-        look(assignment);
-        join_lists(found_, wishes);
-        date_stayers(assignment);
+        look(assignment, wishes);
+        // In the first pass by dates, stretch by stretch, everybody is due.
+        for (std::size_t i = 0; !has_begun_ && i < points_.n_points; i += kStretch) {
+            due_.clear();
+            for (std::size_t p = i; p < std::min(i + kStretch, points_.n_points); ++p)
+                if (assignment.labels[p] != kUnlabeled)
+                    due_.push_back(static_cast<std::uint32_t>(p));
+            look(assignment, wishes);
+        }
+        has_begun_ = true;
         for (const Wish& wish : wishes) dates_.wait(wish.point);
     }
 
@@ -72,18 +78,16 @@ class DuePoints {
     template <typename Ask>
     void for_members(const std::vector<NearSlot>& near, const Assignment& assignment,
                      const Ask& ask, std::vector<Wish>& asked) {
-        opened_.start(assignment.n_members.size());
-        kept_.resize(assignment.n_members.size());
-        for (const NearSlot& one : near) {
-            opened_.set(one.slot, true);
-            kept_[one.slot] = one.kept;
-        }
-        found_.assign(near.empty() ? 0 : count_blocks(points_.n_points), {});
-        for_marked(assignment, found_.size(),
-                   [&](std::size_t block, std::size_t i, const double* y, double own) {
-                       if (!(own < kept_[assignment.labels[i]])) ask(i, y, own, found_[block]);
-                   });
-        join_lists(found_, asked);
+        asked.clear();
+        std::vector<double> buffer(points_.n_features);
+        for (const NearSlot& one : near)
+            dates_.for_members(one.slot, one.kept, [&](std::uint32_t i) {
+                if (assignment.labels[i] != static_cast<Slot>(one.slot)) return;
+                const double* y = points_.row(i, buffer.data());
+                const double own =
+                    squared_distance(y, assignment.table.center(one.slot), points_.n_features);
+                if (!(own < one.kept)) ask(i, y, own, asked);
+            });
     }
 
     // Slots in `changed` are new to others, and who moved though it was not due has a date where
@@ -103,7 +107,9 @@ class DuePoints {
 
   private:
     static constexpr std::size_t kAhead = 16;                              // points
-    static constexpr DueKey kNoDate = std::numeric_limits<DueKey>::max();  // moves, or needs none
+    static constexpr std::size_t kStretch = 262144, kAtOnce = 1024;        // points
+    static constexpr DueKey kNoDate = std::numeric_limits<DueKey>::max();  // moves
+    static constexpr DueKey kGuarded = kNoDate - 1;                        // needs none
 
     double own_cost(std::size_t i, Slot a, double* buffer, const CostTable& table) const {
         return squared_distance(points_.row(i, buffer), table.center(a), points_.n_features);
@@ -124,39 +130,11 @@ class DuePoints {
             }
             return largest;
         };
-        const bool has_opened = dates_.open_slots(
-            assignment, [&](std::size_t k) { return neighbors_.keeping_cost_of(k); }, opened_);
+        due_.clear();
+        dates_.open_slots(
+            assignment, [&](std::size_t k) { return neighbors_.keeping_cost_of(k); }, due_);
         dates_.take_due(largest_move, due_);
         sort_due();
-        if (has_opened) list_opened(assignment);
-    }
-
-    // Calls visit(block, point, row, own cost) for the members of marked slots.
-    template <typename Visit>
-    void for_marked(const Assignment& assignment, std::size_t n_blocks, const Visit& visit) {
-        pool_.for_blocks(n_blocks, [&](std::size_t block, std::size_t thread) {
-            std::vector<std::uint32_t>& list = lists_[thread];
-            std::vector<double> buffer(points_.n_features);
-            const BlockRange range = block_range(block, points_.n_points);
-            const std::size_t n = opened_.list(assignment.labels.data(), range, list);
-            for (std::size_t r = 0; r < n; ++r) {
-                const double* y = points_.row(list[r], buffer.data());
-                const double* theta = assignment.table.center(assignment.labels[list[r]]);
-                visit(block, list[r], y, squared_distance(y, theta, points_.n_features));
-            }
-        });
-    }
-
-    // Members of opened slots that their guard does not hold are due.
-    void list_opened(const Assignment& assignment) {
-        found_due_.assign(count_blocks(points_.n_points), {});
-        for_marked(assignment, found_due_.size(),
-                   [&](std::size_t block, std::size_t i, const double*, double own) {
-                       if (!(own < dates_.guarded(assignment.labels[i])))
-                           found_due_[block].push_back(static_cast<std::uint32_t>(i));
-                   });
-        for (const std::vector<std::uint32_t>& found : found_due_)
-            due_.insert(due_.end(), found.begin(), found.end());
     }
 
     // In the order of memory, where they are many.
@@ -182,7 +160,16 @@ class DuePoints {
         return highest_[0];
     }
 
-    void look(const Assignment& assignment) {
+    // Looks at those that are due: they want to move, or get a date, or need none.
+    void look(const Assignment& assignment, std::vector<Wish>& wishes) {
+        if (due_.empty()) return;
+        find_keys(assignment);
+        for (const std::vector<Wish>& found : found_)
+            wishes.insert(wishes.end(), found.begin(), found.end());
+        keep_stayers(assignment);
+    }
+
+    void find_keys(const Assignment& assignment) {
         const std::size_t n_blocks = count_blocks(due_.size());
         keys_.resize(due_.size());
         found_.resize(n_blocks);
@@ -193,44 +180,87 @@ class DuePoints {
             wishes.clear();
             std::vector<double> buffer(points_.n_features);
             const BlockRange range = block_range(block, due_.size());
-            const std::size_t ahead = look_ahead(kAhead);
-            for (std::size_t r = range.begin; r < range.end; ++r) {
-                if (r + ahead < range.end) {
-                    points_.prefetch(due_[r + ahead]);
-                    prefetch(&assignment.labels[due_[r + ahead]]);
+            Unguarded listed[kAtOnce + 1];
+            for (std::size_t begin = range.begin; begin < range.end; begin += kAtOnce) {
+                const std::size_t end = std::min(begin + kAtOnce, range.end);
+                const std::size_t n = list_unguarded(assignment, begin, end, buffer.data(), listed);
+                for (std::size_t at = 0; at < n; ++at) {
+                    const auto [own, r] = listed[at];
+                    const Slot a = assignment.labels[due_[r]];
+                    const double* y = points_.row(due_[r], buffer.data());
+                    const double u = std::sqrt(own);
+                    const Neighbors::Look found =
+                        neighbors_.look(y, a, own, u, new_penalty_, assignment.table);
+                    highest[a] = std::max(highest[a], own);
+                    keys_[r] = found.slot == static_cast<std::size_t>(a)
+                                   ? dates_.date(a, u, found.bound)
+                                   : kNoDate;
+                    if (keys_[r] == kNoDate)
+                        wishes.push_back({static_cast<std::int32_t>(due_[r]), to_wish(found.slot)});
                 }
-                const std::size_t i = due_[r];
-                const Slot a = assignment.labels[i];
-                const double* y = points_.row(i, buffer.data());
-                const double own =
-                    squared_distance(y, assignment.table.center(a), points_.n_features);
-                keys_[r] = kNoDate;
-                if (own < dates_.guarded(a)) continue;
-                const double u = std::sqrt(own);
-                const Neighbors::Look found =
-                    neighbors_.look(y, a, own, u, new_penalty_, assignment.table);
-                highest[a] = std::max(highest[a], own);
-                if (found.slot == static_cast<std::size_t>(a))
-                    keys_[r] = dates_.date(a, u, found.bound);
-                else
-                    wishes.push_back({static_cast<std::int32_t>(i), to_wish(found.slot)});
             }
         });
     }
 
+    struct Unguarded {
+        double own_cost;
+        std::uint32_t at;  // in due_
+    };
+
+    // Without a branch, as in marked_points.hpp.
+    std::size_t list_unguarded(const Assignment& assignment, std::size_t begin, std::size_t end,
+                               double* buffer, Unguarded* listed) {
+        const std::size_t ahead = look_ahead(kAhead);
+        Unguarded* next = listed;
+        for (std::size_t r = begin; r < end; ++r) {
+            if (r + ahead < due_.size()) {
+                points_.prefetch(due_[r + ahead]);
+                prefetch(&assignment.labels[due_[r + ahead]]);
+            }
+            const Slot a = assignment.labels[due_[r]];
+            const double own = squared_distance(points_.row(due_[r], buffer),
+                                                assignment.table.center(a), points_.n_features);
+            keys_[r] = kGuarded;
+            *next = {own, static_cast<std::uint32_t>(r)};
+            next += !(own < dates_.guarded(a));
+        }
+        return static_cast<std::size_t>(next - listed);
+    }
+
     // Each thread has slots of its own.
-    void date_stayers(const Assignment& assignment) {
+    void keep_stayers(const Assignment& assignment) {
         const std::size_t n_parts = due_.size() < kPointBlock ? 1 : pool_.size();
         pool_.for_blocks(n_parts, [&](std::size_t part, std::size_t) {
-            for (std::size_t r = 0; r < due_.size(); ++r) {
-                const std::size_t i = due_[r];
-                const Slot a = assignment.labels[i];
-                if (keys_[r] == kNoDate || static_cast<std::size_t>(a) % n_parts != part) continue;
-                dates_.queue(a, ring_of(keys_[r])).push(keys_[r], static_cast<std::uint32_t>(i));
+            for (std::size_t begin = 0; begin < due_.size(); begin += kAtOnce) {
+                const std::size_t end = std::min(begin + kAtOnce, due_.size());
+                keep_some_stayers(assignment, begin, end, part, n_parts);
             }
         });
         const std::vector<double>& highest = merged_highest();
         for (std::size_t k = 0; k < highest.size(); ++k) dates_.raise_radius(k, highest[k]);
+    }
+
+    // In two lists, each without a branch.
+    void keep_some_stayers(const Assignment& assignment, std::size_t begin, std::size_t end,
+                           std::size_t part, std::size_t n_parts) {
+        std::uint32_t guarded[kAtOnce + 1], dated[kAtOnce + 1];
+        std::size_t n_guarded = 0, n_dated = 0;
+        for (std::size_t r = begin; r < end; ++r) {
+            const auto a = static_cast<std::size_t>(assignment.labels[due_[r]]);
+            const bool is_ours = n_parts == 1 || a % n_parts == part;
+            guarded[n_guarded] = dated[n_dated] = static_cast<std::uint32_t>(r);
+            n_guarded += is_ours & (keys_[r] == kGuarded);
+            n_dated += is_ours & (keys_[r] < kGuarded);
+        }
+        for (std::size_t at = 0; at < n_guarded; ++at) {
+            const std::uint32_t i = due_[guarded[at]];
+            dates_.guard(assignment.labels[i], i);
+        }
+        for (std::size_t at = 0; at < n_dated; ++at) {
+            const std::uint32_t i = due_[dated[at]];
+            const DueKey key = keys_[dated[at]];
+            dates_.queue(assignment.labels[i], ring_of(key)).push(key, i);
+        }
     }
 
     const Points<Value>& points_;
@@ -238,10 +268,7 @@ class DuePoints {
     ThreadPool& pool_;
     Neighbors neighbors_;
     DueDates dates_;
-    SlotMarks opened_;
-    std::vector<std::vector<std::uint32_t>> lists_;  // one for each thread
-    std::vector<std::vector<std::uint32_t>> found_due_;
-    std::vector<double> kept_;
+    bool has_begun_ = false;                    // every point is in its place
     std::vector<std::uint32_t> due_;            // who is looked at in this pass
     std::vector<std::uint64_t> is_due_;         // a bit for each point
     std::vector<DueKey> keys_;                  // of those that are looked at

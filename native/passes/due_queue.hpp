@@ -52,13 +52,13 @@ class DueQueue {
     void push(DueKey key, std::uint32_t point) {
         ++size_;
         if (buckets_.empty()) buckets_.resize(1);
-        if (buckets_.size() == 1 && size_ > kFlat) deal_out();
         put({key, point});
     }
 
     // Takes out the entries that are due at `now`, which never goes back.
     void take_due(DueKey now, std::vector<std::uint32_t>& due) {
         if (size_ == 0 || now < least_) return;
+        if (buckets_.size() == 1 && size_ > kFlat) deal_out();
         const std::size_t n_before = due.size();
         const std::size_t last = buckets_.size() == 1 ? 0 : bucket_of(now);
         present_ = std::max(present_, now);
@@ -99,7 +99,8 @@ class DueQueue {
     }
 
   private:
-    static constexpr std::size_t kFlat = 64;  // entries that lie in one bucket, in no order
+    // Entries that lie in one bucket, in no order; more are dealt out once one of them is due.
+    static constexpr std::size_t kFlat = 64;
     static constexpr DueKey kNever = std::numeric_limits<DueKey>::max();
 
     std::size_t bucket_of(DueKey key) const {

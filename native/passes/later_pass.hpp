@@ -38,12 +38,12 @@ template <typename Value>
 class LaterPass {
   public:
     LaterPass(const Points<Value>& points, const Remembered& remembered, double new_penalty,
-              ThreadPool& pool)
+              Sgemm sgemm, ThreadPool& pool)
         : points_(points),
           remembered_(remembered),
           new_penalty_(new_penalty),
           pool_(pool),
-          watch_(points, new_penalty, pool),
+          watch_(points, new_penalty, sgemm, pool),
           buffer_(points.n_features) {}
 
     // Forgets the last run.

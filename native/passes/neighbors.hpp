@@ -19,6 +19,7 @@
 
 #include "algorithm/assign_labels.hpp"
 #include "numeric/squared_distance.hpp"
+#include "passes/nearest_rivals.hpp"
 #include "records/accelerations.hpp"
 #include "search/center_line.hpp"
 #include "search/keeping_cost.hpp"
@@ -59,6 +60,24 @@ class Neighbors {
         return choice.slot;
     }
 
+    // Those of slot k, for up to NearestRivals::kMaxFeatures features.
+    const NearestRivals& nearest(std::size_t k) const { return nearest_[k]; }
+
+    // How many of its rivals a point of slot a with this own cost looks at.
+    std::size_t count_rivals(Slot a, double own_cost) const {
+        const auto is_below = [](double cost, const Rival& rival) {
+            return cost < rival.keeping_cost;
+        };
+        const std::vector<Rival>& rivals = rivals_[a];
+        return std::upper_bound(rivals.begin(), rivals.end(), own_cost, is_below) - rivals.begin();
+    }
+
+    std::size_t most_rivals() const {
+        std::size_t most = 0;
+        for (std::size_t k = 0; k < n_slots(); ++k) most = std::max(most, rivals_[k].size());
+        return most;
+    }
+
     // What a point finds: its slot, and a distance below the root of every other cost.
     struct Look {
         std::size_t slot;
@@ -68,7 +87,14 @@ class Neighbors {
     // `u` is the root of its own cost.
     Look look(const double* y, Slot a, double own_cost, double u, double new_penalty,
               const CostTable& table) const {
-        if (own_cost < keeping_[a]) return {static_cast<std::size_t>(a), bound_of(a, 0, u)};
+        if (!nearest_.empty()) {
+            const double lowest = nearest_[a].lowest_cost(y, table.n_features());
+            if (own_cost < lowest && own_cost < nearest_[a].next)
+                return {static_cast<std::size_t>(a),
+                        std::min(std::sqrt(lowest), bound_of(a, NearestRivals::kMost, u))};
+        } else if (own_cost < keeping_[a]) {
+            return {static_cast<std::size_t>(a), bound_of(a, 0, u)};
+        }
         Choice choice{CostTable::kNone, new_penalty};
         CostTable::consider(choice, a, own_cost);
         double second = new_penalty;
@@ -102,6 +128,7 @@ class Neighbors {
         roots_.resize(n_slots);
         root_of_penalty_ = std::sqrt(new_penalty);
         rivals_.resize(std::max(rivals_.size(), n_slots));
+        if (n_features <= NearestRivals::kMaxFeatures) nearest_.resize(rivals_.size());
         least_scale_ = 1.0;
         has_sleeping_ = false;
         for (std::size_t k = 0; k < n_slots; ++k) {
@@ -126,12 +153,12 @@ class Neighbors {
                 if (!by_line) continue;
                 rivals_on_line(k, is_whole_ || has_moved[k] ? line_ : moved_line_, table, highest,
                                n_features);
-                finish(k, new_penalty);
+                finish(k, new_penalty, table, n_features);
             }
             if (by_line) return;
             rivals_of_group(begin, end, assignment, has_moved, own, squared_gaps_[thread]);
             for (std::size_t k = begin; k < end; ++k)
-                if (assignment.n_members[k] > 0) finish(k, new_penalty);
+                if (assignment.n_members[k] > 0) finish(k, new_penalty, table, n_features);
         });
     }
 
@@ -269,12 +296,18 @@ class Neighbors {
         if (kept <= highest_own) rivals_[k].push_back({kept, other});
     }
 
-    void finish(std::size_t k, double new_penalty) {
+    void finish(std::size_t k, double new_penalty, const CostTable& table, std::size_t n_features) {
         std::vector<Rival>& found = rivals_[k];
         std::sort(found.begin(), found.end(),
                   [](const Rival& a, const Rival& b) { return a.keeping_cost < b.keeping_cost; });
         keeping_[k] = found.empty() ? new_penalty : std::min(new_penalty, found[0].keeping_cost);
         roots_[k] = found.empty() ? root_of_penalty_ : std::sqrt(found[0].keeping_cost);
+        if (n_features > NearestRivals::kMaxFeatures) return;
+        constexpr std::size_t kMost = NearestRivals::kMost;
+        nearest_[k].start(found.size() > kMost ? std::min(new_penalty, found[kMost].keeping_cost)
+                                               : new_penalty);
+        for (std::size_t r = 0; r < std::min(kMost, found.size()); ++r)
+            nearest_[k].set(r, found[r].slot, n_features, table);
     }
 
     bool is_whole_;
@@ -282,6 +315,7 @@ class Neighbors {
     std::vector<double> keeping_, roots_;  // the lowest of each slot; roots, of its first rival
     double root_of_penalty_ = 0.0;
     std::vector<std::vector<Rival>> rivals_;
+    std::vector<NearestRivals> nearest_;
     CostTable moved_;
     std::vector<Slot> moved_slots_;
     CenterLine line_, moved_line_;

@@ -1,6 +1,6 @@
 // Who may move, by Elkan bounds and own costs: the distance of every point to its own center is
 // kept, and taken again where that center moved. For many features, where every cluster is near
-// every other, and for few points.
+// every other: a point with many rivals asks the filter through BLAS.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +15,7 @@
 #include "passes/wishes.hpp"
 #include "records/accelerations.hpp"
 #include "records/points.hpp"
+#include "search/blas_filter.hpp"
 #include "threads/blocks.hpp"
 #include "threads/thread_pool.hpp"
 
@@ -23,17 +24,20 @@ namespace dynmeans::passes {
 using namespace numeric;
 using namespace threads;
 using namespace records;
+using namespace search;
 using namespace algorithm;
 
 template <typename Value>
 class OwnCosts {
   public:
-    OwnCosts(const Points<Value>& points, double new_penalty, ThreadPool& pool)
+    OwnCosts(const Points<Value>& points, double new_penalty, Sgemm sgemm, ThreadPool& pool)
         : points_(points),
           new_penalty_(new_penalty),
           pool_(pool),
           neighbors_(points.n_features),
-          lists_(pool.size()) {}
+          filter_(sgemm, points.n_features),
+          lists_(pool.size()),
+          of_filter_(pool.size()) {}
 
     double highest(std::size_t k) const { return highest_[k]; }  // over the members of slot k
     std::size_t n_slots() const { return neighbors_.n_slots(); }
@@ -81,6 +85,7 @@ class OwnCosts {
               std::vector<Wish>& wishes) {
         neighbors_.update(assignment, has_moved, *this, new_penalty_, points_.n_features, pool_);
         find_bounds(assignment);
+        const std::size_t most_rivals = prepare_filter(assignment);
         found_.resize(count_blocks(points_.n_points));
         pool_.for_blocks(found_.size(), [&](std::size_t block, std::size_t thread) {
             std::vector<Wish>& found = found_[block];
@@ -89,18 +94,25 @@ class OwnCosts {
             std::vector<double> buffer(points_.n_features);
             const BlockRange range = block_range(block, points_.n_points);
             const std::size_t n = list_restless(assignment, range, list);
+            std::size_t n_filtered = 0;
             const std::size_t ahead = look_ahead(kNear);
             for (std::size_t r = 0; r < n; ++r) {
                 if (r + ahead < n) points_.prefetch(list[r + ahead]);
                 const std::size_t i = list[r];
                 const Slot a = assignment.labels[i];
+                if (neighbors_.count_rivals(a, costs_[i]) > most_rivals) {
+                    list[n_filtered++] = list[r];
+                    continue;
+                }
                 const double* y = points_.row(i, buffer.data());
                 const std::size_t best =
                     neighbors_.cheapest(y, a, costs_[i], new_penalty_, assignment.table);
                 if (best != static_cast<std::size_t>(a))
                     found.push_back({static_cast<std::int32_t>(i), to_wish(best)});
             }
+            find_filtered(assignment, list.data(), n_filtered, of_filter_[thread], found);
         });
+        filter_.learn(of_filter_);
         join_lists(found_, wishes);
     }
 
@@ -133,6 +145,31 @@ class OwnCosts {
 
   private:
     static constexpr std::size_t kTask = 2048, kAhead = 32, kNear = 8;  // points
+    static constexpr std::size_t kFilterSlots = 64, kFilterShare = 8;   // slots, for one rival
+
+    // Returns how many rivals a point looks at one by one; more are left to the filter.
+    std::size_t prepare_filter(const Assignment& assignment) {
+        const std::size_t most = assignment.n_members.size() / kFilterShare;
+        if (!uses(Acceleration::kFilter) || !filter_.is_available() ||
+            assignment.n_members.size() < kFilterSlots || neighbors_.most_rivals() <= most)
+            return assignment.n_members.size();
+        filter_.prepare(assignment.table, new_penalty_);
+        return most;
+    }
+
+    void find_filtered(const Assignment& assignment, const std::uint32_t* list, std::size_t n,
+                       BlasFilter::Scratch& scratch, std::vector<Wish>& found) const {
+        Choice choices[BlasFilter::kRows];
+        for (std::size_t begin = 0; begin < n; begin += BlasFilter::kRows) {
+            const std::size_t end = std::min(begin + BlasFilter::kRows, n);
+            const Points<Value> rows{points_.values, nullptr, end, points_.n_features};
+            filter_.find(rows, list, begin, end, assignment.table, scratch, choices);
+            for (std::size_t r = begin; r < end; ++r)
+                if (choices[r - begin].slot != static_cast<std::size_t>(assignment.labels[list[r]]))
+                    found.push_back(
+                        {static_cast<std::int32_t>(list[r]), to_wish(choices[r - begin].slot)});
+        }
+    }
 
     // Of at most kTask points.
     void update_listed(const Assignment& assignment, const std::uint32_t* list, std::size_t n,
@@ -177,9 +214,11 @@ class OwnCosts {
     double new_penalty_;
     ThreadPool& pool_;
     Neighbors neighbors_;
+    BlasFilter filter_;
     SlotMarks marks_;
     bool is_whole_ = true;                           // no cost is known
     std::vector<std::vector<std::uint32_t>> lists_;  // one for each thread
+    std::vector<BlasFilter::Scratch> of_filter_;     // the same
     std::vector<std::vector<Wish>> found_;
     std::vector<double> costs_, highest_, kept_, bounds_;
     std::vector<std::vector<double>> highest_of_threads_;

@@ -92,16 +92,16 @@ class SmallPoints {
         n_parts_ = sums.columns.size();
         if (parts_.size() < n_padded_ * n_parts_) parts_.resize(n_padded_ * n_parts_);
         squares_.resize(2 * n_padded_);
-        row_.resize(2 * d);
-        for (std::size_t i = 0; i < n_padded_; ++i) {
-            for (std::size_t j = 0; j < d; ++j) {
-                row_[j] = feature(i, j);
-                row_[d + j] = weights_[i] * row_[j];
-            }
-            const double weight = takes_part(i) ? weights_[i] : 1.0;
-            const Pair<double> square = WeightedSquare::of(row_.data(), row_.data() + d, weight, d);
-            squares_[i] = square.value;
-            squares_[n_padded_ + i] = square.rest;
+        for (std::size_t at = 0; at < n_padded_; at += kSimd) {
+            const Doubles weights = load(weights_ + at), none = fill(0.0);
+            const Pair<Doubles> square = WeightedSquare::of_points(
+                [&](std::size_t j) {
+                    const Doubles y = load(features_ + j * n_padded_ + at);
+                    return select(weights == none, none, y);
+                },
+                select(weights == none, fill(1.0), weights), sums.has_weights, d);
+            store(&squares_[at], square.value);
+            store(&squares_[n_padded_ + at], square.rest);
         }
         for (std::size_t c = 0; c < first; ++c)
             split_column(sums.columns, c, [&](std::size_t at) { return load(weights_ + at); });
@@ -129,7 +129,7 @@ class SmallPoints {
     std::size_t n_points_ = 0, n_features_ = 0, n_padded_ = 0, n_parts_ = 0;
     RegisterArray values_;
     double *features_ = nullptr, *weights_ = nullptr;
-    std::vector<double> parts_, squares_, row_;
+    std::vector<double> parts_, squares_;
 };
 
 }  // namespace dynmeans::passes

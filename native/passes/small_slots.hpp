@@ -31,6 +31,7 @@ class SmallSlots {
         remembered_ = &remembered;
         sums_ = &sums;
         sum_.resize(points.n_features());
+        totals_.resize(sums.columns.n_columns());
         labels_ = label_memory_.at_least(points.n_padded());
         n_slots_ = 0;
         reserve(remembered.n_clusters + 8);
@@ -150,11 +151,15 @@ class SmallSlots {
         const std::size_t d = n_features(), first = sums_->has_weights ? 1 : 0;
         for (std::size_t c = 0; c < n_changed; ++c) {
             const std::size_t k = changed_[c];
-            for (std::size_t j = 0; j < d; ++j) sum_[j] = sums_->columns.total(bins(k), first + j);
-            const double n = count(k);
+            Pair<double> few[D + 3], *totals = D > 0 ? few : totals_.data();
+            sums_->columns.write_precise_totals(bins(k), totals);
+            for (std::size_t j = 0; j < d; ++j) sum_[j] = totals[first + j].value;
+            const Pair<double> n =
+                first == 1 ? totals[0] : Pair<double>{static_cast<double>(members_[k]), 0.0};
             double* theta = centers_.data() + k * d;
-            write_center(k, n, sum_.data(), *remembered_, theta);
-            within_[k] = within_slot(n, theta, d, *sums_, bins(k));
+            write_center(k, n.value, sum_.data(), *remembered_, theta);
+            within_[k] = within_slot(n, theta, d,
+                                     [&](std::size_t column) { return totals[first + column]; });
         }
         for (std::size_t c = 0; c < n_changed; ++c) take_active_column(changed_[c]);
     }
@@ -286,6 +291,7 @@ class SmallSlots {
     std::vector<std::uint8_t> has_changed_;
     std::vector<Slot> changed_;
     std::vector<double> centers_, bins_, sum_, within_, renamed_;
+    std::vector<Pair<double>> totals_;
 };
 
 }  // namespace dynmeans::passes

@@ -1,5 +1,6 @@
-// Who may move: by own costs in the first passes, which move many points, and by due dates in the
-// late ones of a batch of many points and few features.
+// Who may move: by own costs in the first passes, which move many points, taken in a sweep where
+// features are few and kept where they are many; by due dates in the late passes of a batch of many
+// points and few features.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include "algorithm/assign_labels.hpp"
 #include "passes/due_points.hpp"
 #include "passes/own_costs.hpp"
+#include "passes/swept_costs.hpp"
 #include "passes/wishes.hpp"
 #include "records/accelerations.hpp"
 #include "records/points.hpp"
@@ -19,15 +21,24 @@ namespace dynmeans::passes {
 template <typename Value>
 class Watch {
   public:
-    Watch(const Points<Value>& points, double new_penalty, ThreadPool& pool)
+    Watch(const Points<Value>& points, double new_penalty, Sgemm sgemm, ThreadPool& pool)
         : points_(points),
-          by_cost_(points, new_penalty, pool),
+          is_swept_(uses(Acceleration::kSweptCosts) &&
+                    points.n_features <= SweptCosts<Value>::kMaxFeatures),
+          by_cost_(points, new_penalty, sgemm, pool),
+          by_sweep_(points, new_penalty, pool),
           by_date_(points, new_penalty, pool) {}
 
     double highest(std::size_t k) const {
-        return by_date() ? by_date_.highest(k) : by_cost_.highest(k);
+        return by_date()   ? by_date_.highest(k)
+               : is_swept_ ? by_sweep_.highest(k)
+                           : by_cost_.highest(k);
     }
-    std::size_t n_slots() const { return by_date() ? by_date_.n_slots() : by_cost_.n_slots(); }
+    std::size_t n_slots() const {
+        return by_date()   ? by_date_.n_slots()
+               : is_swept_ ? by_sweep_.n_slots()
+                           : by_cost_.n_slots();
+    }
 
     // Forgets the last run.
     void start() {
@@ -39,12 +50,12 @@ class Watch {
     void forget() {
         by_date_.forget();
         by_cost_.start();
+        by_sweep_.start();
     }
 
     // Centers have moved.
     void follow(const Assignment& assignment) {
-        if (by_date()) return by_date_.follow(assignment);
-        by_cost_.follow(assignment);
+        with_present([&](auto& present) { present.follow(assignment); });
     }
 
     // `has_moved` marks the slots that are not as they were at the start of the last pass,
@@ -53,18 +64,16 @@ class Watch {
               const Assignment& assignment, std::vector<Wish>& wishes) {
         ++n_passes_;
         if (!by_date() && is_late(n_moved, assignment.n_members.size())) {
-            by_date_.start(assignment, by_cost_);
+            by_date_.start(assignment, *this);
             if (by_date()) by_cost_.release();
         }
-        if (by_date()) return by_date_.find(has_moved, assignment, wishes);
-        by_cost_.find(has_moved, assignment, wishes);
+        with_present([&](auto& present) { present.find(has_moved, assignment, wishes); });
     }
 
     template <typename Ask>
     void for_members(const std::vector<NearSlot>& near, const Assignment& assignment,
                      const Ask& ask, std::vector<Wish>& asked) {
-        if (by_date()) return by_date_.for_members(near, assignment, ask, asked);
-        by_cost_.for_members(near, assignment, ask, asked);
+        with_present([&](auto& present) { present.for_members(near, assignment, ask, asked); });
     }
 
     void after_events(const Assignment& assignment, std::vector<Wish>& wishes,
@@ -79,6 +88,13 @@ class Watch {
 
     bool by_date() const { return by_date_.is_started(); }
 
+    template <typename Call>
+    void with_present(const Call& call) {
+        if (by_date()) return call(by_date_);
+        if (is_swept_) return call(by_sweep_);
+        call(by_cost_);
+    }
+
     bool is_late(std::size_t n_moved, std::size_t n_slots) const {
         const std::size_t n = points_.n_points;
         return uses(Acceleration::kDueDates) && points_.n_features <= kFewFeatures &&
@@ -88,7 +104,9 @@ class Watch {
     }
 
     const Points<Value>& points_;
+    bool is_swept_;
     OwnCosts<Value> by_cost_;
+    SweptCosts<Value> by_sweep_;
     DuePoints<Value> by_date_;
     std::size_t n_passes_ = 0;  // of this run, after the first
 };

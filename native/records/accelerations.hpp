@@ -22,23 +22,29 @@ enum class Acceleration {
     kLine,
     kReplay,
     kJoining,
+    kMemoryOrder,
     kMovedSums,
     kMovedCosts,
+    kSweptCosts,
     kSmallTable,
     kBucketSort,
     kPrefetch
 };
 
-inline const std::array<std::string, 16> kAccelerationNames = {
+inline const std::array<std::string, 18> kAccelerationNames = {
     "grid",         "tree",        "filter",      "filter_features", "few_features", "bounds",
-    "moved_rivals", "due_dates",   "line",        "replay",          "joining",      "moved_sums",
-    "moved_costs",  "small_table", "bucket_sort", "prefetch"};
+    "moved_rivals", "due_dates",   "line",        "replay",          "joining",      "memory_order",
+    "moved_sums",   "moved_costs", "swept_costs", "small_table",     "bucket_sort",  "prefetch"};
 
 // Due dates are for batches of many points, from this pass on, counted after the first.
 struct DatesFrom {
     std::size_t fewest_points = 30000, first_pass = 4;
 };
 inline DatesFrom dates;
+
+// A first pass goes on in the order of memory where a block of visited points would be this long,
+// and some times as many are left.
+inline std::size_t memory_order_from = 8192;
 
 inline std::array<bool, kAccelerationNames.size()> is_left_out{};
 static_assert(is_left_out.size() == static_cast<std::size_t>(Acceleration::kPrefetch) + 1);

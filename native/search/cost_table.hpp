@@ -39,6 +39,7 @@ class CostTable {
     }
 
     std::size_t size() const { return size_; }
+    std::size_t n_features() const { return n_features_; }
     double* center(std::size_t k) { return rows_.data() + k * n_features_; }
     const double* center(std::size_t k) const { return rows_.data() + k * n_features_; }
 

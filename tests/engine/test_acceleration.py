@@ -79,14 +79,19 @@ def check_stream(seed):
 
 @pytest.fixture(params=["own costs", "due dates", "due dates after two passes"])
 def later_passes(request):
-    """Late passes of any batch by own costs, or of small ones with few features by due dates."""
+    """Late passes of any batch by own costs, or of small ones with few features by due dates.
+
+    With dates, first passes of few features go on in the order of memory as soon as they can.
+    """
     has_dates = request.param != "own costs"
     n_passes = 1 if request.param == "due dates" else 2
     before = native.compiled.date_from(0 if has_dates else 2**40, n_passes)
+    block = native.compiled.follow_memory_from(16 if has_dates else 2**40)
     native.compiled.leave_out(["small_table"] if has_dates else [])
     yield request.param
     native.compiled.leave_out([])
     native.compiled.date_from(*before)
+    native.compiled.follow_memory_from(block)
 
 
 @pytest.mark.parametrize("seed", range(N_STREAMS))
@@ -126,6 +131,22 @@ def test_any_acceleration_left_out_changes_no_bit(acceleration):
             assert_same_bits(run(*stream, "paper", n_threads=2), before)
     finally:
         native.compiled.leave_out([])
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 4])
+def test_first_pass_that_goes_on_in_the_order_of_memory_equals_plain(d):
+    """At its own size; outliers open clusters until the end, in both steps."""
+    rng = np.random.default_rng(d)
+    centers, n = rng.normal(size=(12, d)), 60_000
+    penalties = Penalties(0.5, max_gap=4.0, reach=1.2)
+    batches = []
+    for _ in range(2):
+        X = centers[rng.integers(12, size=n)] + 0.2 * rng.normal(size=(n, d))
+        X[rng.integers(n, size=40)] += 2 * rng.normal(size=(40, d))
+        weights = rng.choice([0, 1, 2.0], size=n) if d == 3 else None
+        batches.append((X, weights, rng.permutation(n)[None, :]))
+    plain = run(penalties, batches, "paper", acceleration="none")
+    assert_same_bits(run(penalties, batches, "paper", n_threads=2), plain)
 
 
 @pytest.mark.parametrize("n_points", [40, 320], ids=["small", "medium"])
