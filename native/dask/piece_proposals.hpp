@@ -6,11 +6,14 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "algorithm/assign_labels.hpp"
 #include "dask/part.hpp"
+#include "dask/rows_in_doubt.hpp"
 #include "passes/neighbors.hpp"
 #include "search/center_search.hpp"
 #include "threads/blocks.hpp"
@@ -98,80 +101,101 @@ void propose_unlabeled(const std::vector<Part<Value>>& parts, const ClusterTable
     }
 }
 
-// The highest own cost of each slot, for the bounds.
-struct HighestOwn {
-    const double* values;
-    double highest(std::size_t k) const { return values[k]; }
-};
-
 // Rows that have a label. Until its turn comes a row is a member of its cluster, which is therefore
 // active and where it was when the pass began, whatever happened to others; so the bounds of
 // neighbors.hpp hold for the clusters as they stand at the beginning of any range of keys.
-// `has_moved` marks the slots that are not as they were at the start of the last pass.
 template <typename Value>
 class LabeledProposals {
   public:
-    LabeledProposals(const ClusterTable& clusters, const std::vector<std::uint8_t>& has_moved,
-                     const double* highest_own, double new_penalty, ThreadPool& pool)
-        : clusters_(clusters), new_penalty_(new_penalty), neighbors_(clusters.n_features) {
-        const Remembered nothing(nullptr, nullptr, {}, clusters.n_features,
-                                 {new_penalty, 0.0, 0.0, false});
+    // `highest_own` is the highest own cost of each slot.
+    LabeledProposals(const ClusterTable& clusters, const double* highest_own, double new_penalty,
+                     ThreadPool& pool)
+        : clusters_(clusters),
+          new_penalty_(new_penalty),
+          own_{highest_own},
+          neighbors_(clusters.n_features, true) {
+        const Remembered nothing(nullptr, clusters.n_features, {}, {}, {});
         Assignment assignment(0, nothing);
         assignment.table = clusters.table;
         assignment.n_members.assign(clusters.is_active.begin(), clusters.is_active.end());
-        neighbors_.update(assignment, has_moved, HighestOwn{highest_own}, new_penalty,
-                          clusters.n_features, pool);
+        const std::vector<std::uint8_t> all(clusters.is_active.size(), 1);
+        neighbors_.update(assignment, all, own_, new_penalty, clusters.n_features, pool);
         buffer_.resize(clusters.n_features);
+    }
+
+    // Lists those in doubt too, `limit` of them at most; `moves` are those of the last pass.
+    RowsInDoubt& gather(std::size_t limit, const double* moves) {
+        return doubt_.emplace(limit, neighbors_, own_, moves, clusters_.is_active);
     }
 
     // Lists the rows of each part that want another active cluster, too.
     std::vector<std::vector<std::int64_t>> find(const std::vector<Part<Value>>& parts,
                                                 KeyRange range, ProposalList& proposals) {
         std::vector<std::vector<std::int64_t>> movers(parts.size());
-        for (std::size_t p = 0; p < parts.size(); ++p) {
-            const Part<Value>& part = parts[p];
-            find_restless(part, range);
-            for (std::size_t r = 0; r < restless_.size(); ++r) {
-                if (r + kAhead < restless_.size()) part.points.prefetch(restless_[r + kAhead]);
-                const auto i = static_cast<std::size_t>(restless_[r]);
-                const Slot a = part.labels[i];
-                const double* y = part.points.row(i, buffer_.data());
-                const std::size_t best =
-                    neighbors_.cheapest(y, a, part.own[i], new_penalty_, clusters_.table);
-                if (best == static_cast<std::size_t>(a)) continue;
-                if (clusters_.is_free_to_join(best)) {
-                    part.next[i] = static_cast<Slot>(best);
-                    movers[p].push_back(restless_[r]);
-                    continue;
+        for (std::size_t p = 0; p < parts.size(); ++p)
+            for_each_run(parts[p], [&](std::size_t begin, std::size_t end) {
+                const std::size_t n = list_restless(parts[p], range, begin, end);
+                for (std::size_t r = 0; r < n; ++r) {
+                    if (r + kAhead < n) parts[p].points.prefetch(list_[r + kAhead]);
+                    look(parts[p], p, list_[r], movers[p], proposals);
                 }
-                part.next[i] = kProposer;
-                proposals.add(part.key(i), p, i);
-            }
-        }
+            });
         return movers;
     }
 
   private:
     static constexpr std::size_t kAhead = 8;
 
-    // Rows of the range that the bounds do not keep in their cluster; the others stay.
-    void find_restless(const Part<Value>& part, KeyRange range) {
-        restless_.clear();
-        for (std::size_t i = 0; i < part.points.n_points; ++i) {
-            const Slot a = part.labels[i];
-            if (a == kUnlabeled) continue;
-            if (!range.is_everything() && !range.has(part.key(i))) continue;
-            part.next[i] = a;
-            if (!(part.own[i] < neighbors_.keeping_cost_of(a)))
-                restless_.push_back(static_cast<std::int64_t>(i));
+    void look(const Part<Value>& part, std::size_t p, std::size_t i,
+              std::vector<std::int64_t>& movers, ProposalList& proposals) {
+        const Slot a = part.labels[i];
+        const double own = part.own[i];
+        const Neighbors::Look found =
+            neighbors_.look(part.points.row(i, buffer_.data()), a, own, std::sqrt(own),
+                            new_penalty_, clusters_.table);
+        if (found.slot == static_cast<std::size_t>(a)) {
+            if (doubt_) doubt_->add(a, own, found.bound, p, i);
+            return;
         }
+        if (doubt_) doubt_->add_mover(p, i);
+        if (clusters_.is_free_to_join(found.slot)) {
+            part.next[i] = static_cast<Slot>(found.slot);
+            movers.push_back(static_cast<std::int64_t>(i));
+            return;
+        }
+        part.next[i] = kProposer;
+        proposals.add(part.key(i), p, i);
+    }
+
+    // Rows of the range that the bounds do not keep in their cluster; the others stay. Without a
+    // branch, as in marked_points.hpp, where the range has all rows.
+    std::size_t list_restless(const Part<Value>& part, KeyRange range, std::size_t begin,
+                              std::size_t end) {
+        bounds_.assign(1, CostTable::kNever);  // of rows without a label, then of the slots
+        for (std::size_t k = 0; k < clusters_.is_active.size(); ++k)
+            bounds_.push_back(!clusters_.is_active[k] ? 0.0
+                              : doubt_                ? doubt_->calm(k)
+                                                      : neighbors_.keeping_cost_of(k));
+        list_.resize(end - begin + 1);
+        const double* bounds = bounds_.data() + 1;
+        std::uint32_t* next = list_.data();
+        for (std::size_t i = begin; i < end; ++i) {
+            if (!range.is_everything() && !range.has(part.key(i))) continue;
+            const Slot a = part.labels[i];
+            part.next[i] = a;
+            *next = static_cast<std::uint32_t>(i);
+            next += !(part.own[i] < bounds[a]);
+        }
+        return static_cast<std::size_t>(next - list_.data());
     }
 
     const ClusterTable& clusters_;
     double new_penalty_;
+    WideReach own_;
     Neighbors neighbors_;
-    std::vector<std::int64_t> restless_;
-    std::vector<double> buffer_;
+    std::optional<RowsInDoubt> doubt_;
+    std::vector<double> bounds_, buffer_;
+    std::vector<std::uint32_t> list_;
 };
 
 }  // namespace dynmeans::dask

@@ -136,7 +136,7 @@ def test_rows_find_their_cheapest_slot_and_only_others_propose(n_features, n_clu
     assert (lowest == new_penalty).any()
     labels, chosen, own = np.full(3000, -1, np.int32), np.full(3000, -1, np.int32), np.zeros(3000)
     keys, _, n_found = compiled.propose_unlabeled(
-        [(points, None, 0, None, labels, chosen, own, False, None)],
+        [(points, None, 0, None, labels, chosen, own, None)],
         7,
         (centers, offsets, scales, is_active),
         new_penalty,
@@ -176,7 +176,7 @@ def test_moves_keep_the_first_to_join_and_the_last_to_leave(
     positions = np.array([5, 1, 9, 3], dtype=np.uint64)
     labels, chosen = np.array([0, 0, 0, -1], np.int32), np.ones(4, np.int32)
     listed = None if movers is None else np.array(movers)
-    piece = (np.zeros((4, 1)), None, 0, positions, labels, chosen, np.zeros(4), True, listed)
+    piece = (np.zeros((4, 1)), None, 0, positions, labels, chosen, np.zeros(4), listed)
     found = compiled.count_moves([piece], 0, 2, last)
     assert [array.tolist() for array in found[:2]] == [[0, joined], [left, 0]]
     assert (found[2][1], found[3][0]) == (first_join, last_leave)
@@ -191,8 +191,7 @@ def test_sums_of_moves_are_those_who_joined_less_those_who_left(movers):
     weights = np.array([1.0, 2.0, 3.0, 4.0])
     labels, chosen = np.array([0, 0, 0, -1], np.int32), np.array([1, 1, 0, 1], np.int32)
     listed = None if movers is None else np.array(movers)
-    part = (points, weights, 0, None, labels, chosen, np.zeros(4), True, listed)
+    part = (points, weights, 0, None, labels, chosen, np.zeros(4), listed)
     sums = (np.array([40.0]), 1.0, 4.0, 4, True, 1.0)
-    totals, rests = compiled.totals_of_bins(compiled.sum_moves([part], 2, sums), sums)
+    totals = compiled.sum_moves([part], 2, sums).reshape(2, -1, 4).sum(axis=1)
     assert totals.tolist() == [[-3.0, -50.0, -900.0, 0.0], [7.0, 210.0, 7300.0, 0.0]]
-    assert not rests.any()
