@@ -126,7 +126,7 @@ ProposalArrays propose_unlabeled_arrays(PartList<Value> list, std::uint64_t seed
         const std::vector<Part<Value>> parts = view(list, seed);
         const ClusterTable start = view(clusters);
         ProposalList found;
-        propose_unlabeled(parts, start, new_penalty, multiply, {first, last}, found);
+        UnlabeledProposals<Value>(start, new_penalty, multiply).find(parts, {first, last}, found);
         return found.take(parts, limit, start.n_features);
     });
     return to_arrays(std::move(kept), std::get<0>(clusters).shape(1));
@@ -184,10 +184,8 @@ LabeledArrays propose_labeled_arrays(PartList<Value> list, std::uint64_t seed,
     Proposals kept = released([&] {
         const std::vector<Part<Value>> parts = view(list, seed);
         const ClusterTable start = view(clusters);
-        InterruptCheck interrupts([] { return false; });
-        ThreadPool pool(1, interrupts);
         ProposalList found;
-        LabeledProposals<Value> proposals(start, highest_own.data(), new_penalty, pool);
+        LabeledProposals<Value> proposals(start, highest_own.data(), new_penalty);
         RowsInDoubt* doubt = moves ? &proposals.gather(most, moves->data()) : nullptr;
         movers = proposals.find(parts, {first, last}, found);
         if (doubt) sent.emplace(parts, *doubt, d);
@@ -272,11 +270,12 @@ using BorderArrays =
     std::tuple<Column<Slot>, Column<std::int64_t>, Rows<double>, Column<std::uint8_t>, Rows<double>,
                Column<double>, std::size_t, bool>;
 
-// Late passes over the rows in doubt; slacks and reaches are those of the rows that stayed behind.
+// Late passes over the rows in doubt; slacks and reaches are of the rows that stayed behind, by
+// piece and slot.
 BorderArrays pass_border(Table<double> points, std::optional<Floats> weights,
                          Given<const Slot, 1> labels, Ints n_members, Table<double> bins,
-                         Floats slacks, Floats reaches, MemoryArrays memory, SumArrays sums,
-                         double new_penalty, std::size_t n_threads) {
+                         Table<double> slacks, Table<double> reaches, MemoryArrays memory,
+                         SumArrays sums, double new_penalty, std::size_t n_threads) {
     const Remembered remembered = view(memory);
     const BatchSums how = view(sums);
     const Points<double> border = points_of(points, weights);
@@ -288,7 +287,7 @@ BorderArrays pass_border(Table<double> points, std::optional<Floats> weights,
     const bool is_over = run_released(n_threads, [&](ThreadPool& pool) {
         BorderPasses passes(border, remembered, new_penalty, how, pool);
         passes.start(whole);
-        LeftBehind left_behind(passes.centers(), values(slacks), values(reaches));
+        LeftBehind left_behind(n_members.size(), passes.centers(), values(slacks), values(reaches));
         passes.run(whole, left_behind);
         found = passes.solution();
         has_moved = passes.has_moved;

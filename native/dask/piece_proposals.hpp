@@ -15,6 +15,7 @@
 #include "dask/part.hpp"
 #include "dask/rows_in_doubt.hpp"
 #include "passes/neighbors.hpp"
+#include "search/cell_memory.hpp"
 #include "search/center_search.hpp"
 #include "threads/blocks.hpp"
 #include "threads/thread_pool.hpp"
@@ -64,42 +65,128 @@ class ProposalList {
     std::vector<Found> found_;
 };
 
+// `own` knows the highest own cost of each slot.
+template <typename Own>
+void find_neighbors(const ClusterTable& clusters, const Own& own, double new_penalty,
+                    Neighbors& neighbors) {
+    const Remembered nothing(nullptr, clusters.n_features, {}, {}, {});
+    Assignment assignment(0, nothing);
+    assignment.table = clusters.table;
+    assignment.n_members.assign(clusters.is_active.begin(), clusters.is_active.end());
+    const std::vector<std::uint8_t> all(clusters.is_active.size(), 1);
+    InterruptCheck interrupts([] { return false; });
+    ThreadPool pool(1, interrupts);
+    neighbors.update(assignment, all, own, new_penalty, clusters.n_features, pool);
+}
+
 // Rows that have no label yet. The cost of the choice is kept in `own`.
+//
+// The clusters stand still meanwhile. So where rows are many, a slot is guessed first
+// (cell_memory.hpp): a row that costs less there than the slot keeps (neighbors.hpp) is at home.
 template <typename Value>
-void propose_unlabeled(const std::vector<Part<Value>>& parts, const ClusterTable& clusters,
-                       double new_penalty, Sgemm sgemm, KeyRange range, ProposalList& proposals) {
-    CenterSearch search(clusters.n_features, new_penalty, sgemm, 1);
-    search.build(clusters.table);
-    std::vector<Row> rows;
-    std::vector<Choice> choices;
-    for (std::size_t p = 0; p < parts.size(); ++p) {
-        const Part<Value>& part = parts[p];
-        rows.clear();
-        for (std::size_t i = 0; i < part.points.n_points; ++i)
-            if (range.has(part.key(i)) && part.points.takes_part(i))
-                rows.push_back(static_cast<Row>(i));
-        choices.resize(rows.size());
-        for (std::size_t begin = 0; begin < rows.size(); begin += kPointBlock) {
-            const std::size_t end = std::min(begin + kPointBlock, rows.size());
-            search.prepare(clusters.table, end - begin);
-            for (std::size_t from = begin; from < end; from += CenterSearch::kChunk)
-                search.find(part.points, rows.data(), from,
-                            std::min(from + CenterSearch::kChunk, end), clusters.table, 0,
-                            choices.data() + from);
-            search.learn();
-        }
-        for (std::size_t r = 0; r < rows.size(); ++r) {
-            const auto i = static_cast<std::size_t>(rows[r]);
-            part.own[i] = choices[r].cost;
-            if (clusters.is_free_to_join(choices[r].slot)) {
-                part.next[i] = static_cast<Slot>(choices[r].slot);
-                continue;
+class UnlabeledProposals {
+  public:
+    UnlabeledProposals(const ClusterTable& clusters, double new_penalty, Sgemm sgemm)
+        : clusters_(clusters),
+          new_penalty_(new_penalty),
+          search_(clusters.n_features, new_penalty, sgemm, 1),
+          buffer_(clusters.n_features) {
+        search_.build(clusters.table);
+    }
+
+    void find(const std::vector<Part<Value>>& parts, KeyRange range, ProposalList& proposals) {
+        for (std::size_t p = 0; p < parts.size(); ++p) {
+            const std::size_t n = list_rows(parts[p], range);
+            if (p == 0 && n * parts.size() > kRowsOfSlot * clusters_.table.size())
+                start_guessing();
+            for (std::size_t begin = 0; begin < n; begin += kPointBlock) {
+                const std::size_t end = std::min(begin + kPointBlock, n);
+                guess(parts[p], begin, end);
+                search(parts[p], p, proposals);
+                if (2 * missed_.size() > end - begin && begin >= kTried) memory_.reset();
             }
-            part.next[i] = kProposer;
-            proposals.add(part.key(i), p, i);
         }
     }
-}
+
+  private:
+    static constexpr std::size_t kFewest = 32;              // slots
+    static constexpr std::size_t kRowsOfSlot = 64;          // fewer, and guesses do not pay
+    static constexpr std::size_t kTried = 4 * kPointBlock;  // rows
+
+    struct AnyReach {
+        double new_penalty;
+        double highest(std::size_t) const { return new_penalty; }
+    };
+
+    std::size_t list_rows(const Part<Value>& part, KeyRange range) {
+        rows_.resize(std::max(rows_.size(), part.points.n_points + 1));
+        Row* next = rows_.data();
+        for (std::size_t i = 0; i < part.points.n_points; ++i) {
+            *next = static_cast<Row>(i);
+            next += range.has(part.key(i)) && part.points.takes_part(i);
+        }
+        return static_cast<std::size_t>(next - rows_.data());
+    }
+
+    void start_guessing() {
+        if (clusters_.n_features <= CenterGrid::kMaxFeatures || clusters_.table.size() < kFewest)
+            return;  // found as fast
+        memory_.emplace(clusters_.table, clusters_.n_features, std::sqrt(new_penalty_));
+        Neighbors neighbors(clusters_.n_features, true);
+        find_neighbors(clusters_, AnyReach{new_penalty_}, new_penalty_, neighbors);
+        for (std::size_t k = 0; k < clusters_.is_active.size(); ++k)
+            keeping_.push_back(clusters_.is_active[k] ? neighbors.keeping_cost_of(k) : 0.0);
+    }
+
+    // Lists the rows that have to search.
+    void guess(const Part<Value>& part, std::size_t begin, std::size_t end) {
+        missed_.clear();
+        if (!memory_) {
+            missed_.assign(rows_.begin() + begin, rows_.begin() + end);
+            return;
+        }
+        for (std::size_t r = begin; r < end; ++r) {
+            const auto i = static_cast<std::size_t>(rows_[r]);
+            const double* y = part.points.row(i, buffer_.data());
+            const Slot k = memory_->at(y);
+            if (k != kUnlabeled) {
+                part.own[i] = squared_distance(y, clusters_.table.center(k), clusters_.n_features);
+                part.next[i] = k;
+                if (part.own[i] < keeping_[k]) continue;
+            }
+            missed_.push_back(rows_[r]);
+        }
+    }
+
+    void search(const Part<Value>& part, std::size_t p, ProposalList& proposals) {
+        choices_.resize(missed_.size());
+        search_.prepare(clusters_.table, missed_.size());
+        for (std::size_t from = 0; from < missed_.size(); from += CenterSearch::kChunk)
+            search_.find(part.points, missed_.data(), from,
+                         std::min(from + CenterSearch::kChunk, missed_.size()), clusters_.table, 0,
+                         choices_.data() + from);
+        search_.learn();
+        for (std::size_t m = 0; m < missed_.size(); ++m) {
+            const auto i = static_cast<std::size_t>(missed_[m]);
+            part.own[i] = choices_[m].cost;
+            part.next[i] = kProposer;
+            if (!clusters_.is_free_to_join(choices_[m].slot)) {
+                proposals.add(part.key(i), p, i);
+                continue;
+            }
+            part.next[i] = static_cast<Slot>(choices_[m].slot);
+            if (memory_) memory_->at(part.points.row(i, buffer_.data())) = part.next[i];
+        }
+    }
+
+    const ClusterTable& clusters_;
+    double new_penalty_;
+    CenterSearch search_;
+    std::optional<CellMemory> memory_;
+    std::vector<double> keeping_, buffer_;
+    std::vector<Row> rows_, missed_;  // of a part; of a block of it
+    std::vector<Choice> choices_;     // of those
+};
 
 // Rows that have a label. Until its turn comes a row is a member of its cluster, which is therefore
 // active and where it was when the pass began, whatever happened to others; so the bounds of
@@ -108,18 +195,12 @@ template <typename Value>
 class LabeledProposals {
   public:
     // `highest_own` is the highest own cost of each slot.
-    LabeledProposals(const ClusterTable& clusters, const double* highest_own, double new_penalty,
-                     ThreadPool& pool)
+    LabeledProposals(const ClusterTable& clusters, const double* highest_own, double new_penalty)
         : clusters_(clusters),
           new_penalty_(new_penalty),
           own_{highest_own},
           neighbors_(clusters.n_features, true) {
-        const Remembered nothing(nullptr, clusters.n_features, {}, {}, {});
-        Assignment assignment(0, nothing);
-        assignment.table = clusters.table;
-        assignment.n_members.assign(clusters.is_active.begin(), clusters.is_active.end());
-        const std::vector<std::uint8_t> all(clusters.is_active.size(), 1);
-        neighbors_.update(assignment, all, own_, new_penalty, clusters.n_features, pool);
+        find_neighbors(clusters, own_, new_penalty, neighbors_);
         buffer_.resize(clusters.n_features);
     }
 

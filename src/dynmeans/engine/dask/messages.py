@@ -139,7 +139,7 @@ class InDoubt:
     """Rows that may soon prefer another slot, and what holds for those that stay behind.
 
     By slot, no row that stays behind is farther than `reaches` from its center, and every other
-    choice is farther off by `slacks` at least.
+    choice is farther off by `slacks` at least; merged, these have a row for each piece.
     """
 
     keys: KeyArray
@@ -152,12 +152,9 @@ class InDoubt:
     @classmethod
     def merged(cls, parts: "list[InDoubt]") -> "InDoubt":
         """Those of all pieces."""
-        rows = zip(*((p.keys, p.points, p.weights, p.labels) for p in parts), strict=True)
-        return cls(
-            *map(np.concatenate, rows),
-            np.min([part.slacks for part in parts], axis=0),
-            np.max([part.reaches for part in parts], axis=0),
-        )
+        columns = zip(*((p.keys, p.points, p.weights, p.labels) for p in parts), strict=True)
+        slacks, reaches = [p.slacks for p in parts], [p.reaches for p in parts]
+        return cls(*map(np.concatenate, columns), np.stack(slacks), np.stack(reaches))
 
 
 @dataclass(frozen=True, slots=True)
