@@ -56,14 +56,11 @@ class BorderPasses {
         settle();
     }
 
-    // As many passes as can be made; one that raised the cost (decision 0004) is not among them.
+    // As many passes as can be made.
     void run(const Solution& whole, LeftBehind& left_behind) {
-        make_passes(left_behind, kNoLimit);
-        if (!has_risen(costs_)) return;
-        const std::size_t most = costs_.size() - 1;
-        start(whole);
-        make_passes(left_behind, most);
-        is_over = true;
+        make_passes(left_behind);
+        // Without a new cluster only rounding can raise the cost: whoever holds all rows finds out.
+        if (has_risen(costs_)) start(whole);
     }
 
     std::vector<double> centers() const {
@@ -78,8 +75,8 @@ class BorderPasses {
     }
 
   private:
-    void make_passes(LeftBehind& left_behind, std::size_t most) {
-        while (!is_over && costs_.size() < most) {
+    void make_passes(LeftBehind& left_behind) {
+        while (!is_over) {
             if (left_behind.may_be_due(assignment_.table)) return;
             const std::vector<std::uint8_t> moved = assignment_.has_changed;
             const std::size_t n_moved = assignment_.moves.size();

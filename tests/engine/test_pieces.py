@@ -2,67 +2,16 @@
 
 import numpy as np
 import pytest
-from dask_streams import DaskStream
+from batch_in_pieces import check_batches, check_stream, solve
 
-from benchmarks.scale.one_process import OneProcess, cut_here
 from dynmeans import ClusterState, Penalties, VisitingOrders, step
-from dynmeans.algorithm.update_state import let_time_pass
 from dynmeans.engine import blas
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask import assign_labels
-from dynmeans.engine.dask.assign_labels import Remembered
-from dynmeans.engine.dask.cluster import cluster
-from dynmeans.engine.dask.messages import OrderRun
 from dynmeans.engine.dask.piece import Piece
 from dynmeans.engine.dask.piece_run import PieceRun
-from dynmeans.engine.dask.step import keys_of, sum_facts
 
 N_STREAMS = 25
-
-
-def solve(batch, state, penalties, revival, cuts=()):
-    """Run Algorithm 2 in every order; yields cost traces, centers and counts by slot."""
-    points, weights, orders, elapsed = batch
-    remembered = Remembered(
-        let_time_pass(state, elapsed, penalties), penalties.with_revival(revival)
-    )
-    for number, (seed, positions) in enumerate(keys_of(orders, state.n_steps)):
-        workers = OneProcess(cut_here(points, weights, cuts), positions)
-        n_keys = 2**64 if positions is None else len(points)
-        magnitudes, is_weighted = workers.magnitudes(), weights is not None
-        sums = sum_facts(magnitudes, len(points), is_weighted, remembered)
-        run = OrderRun(str(number), seed, n_keys, penalties.new_penalty, sums)
-        yield cluster(workers, len(points), remembered, run, ())
-
-
-def check_stream(seed):
-    stream = DaskStream(seed)
-    check_batches(stream.batches, stream.penalties, stream.revival, seed)
-
-
-def check_batches(batches, penalties, revival, seed):
-    """Every order alone must give what the native backend gives in that order."""
-    rng, state = np.random.default_rng(seed), ClusterState.empty(batches[0][0].shape[1])
-    for points, weights, orders, elapsed, *_ in batches:
-        if not len(points):
-            continue
-        options = {"elapsed": elapsed, "sample_weight": weights}
-        ruled = penalties.with_revival(revival)
-        batch = (points, weights, orders, elapsed)
-        cuts = rng.integers(len(points), size=5).tolist()
-        listed = orders
-        if isinstance(orders, VisitingOrders):
-            listed = compiled.hash_orders(
-                len(points), orders.row_seed(state.n_steps), orders.n_init
-            )
-        solved = solve(batch, state, penalties, revival, cuts)
-        for order, found in zip(listed, solved, strict=True):
-            _, alone = step(points, state, ruled, orders=order[None], **options)
-            np.testing.assert_array_equal(found.cost_trace, alone.cost_trace)
-            seen = found.counts > 0
-            np.testing.assert_array_equal(found.centers[seen], alone.centers)
-            np.testing.assert_array_equal(found.counts[seen], alone.counts)
-        state, _ = step(points, state, ruled, orders=orders, **options)
 
 
 @pytest.mark.parametrize("seed", range(N_STREAMS))
@@ -111,7 +60,7 @@ def test_every_way_of_searching_equals_the_whole_batch(n_features, n_clusters, d
     points = (centers[rng.integers(n_clusters, size=20_000)] + noise).astype(dtype)
     penalties = Penalties(0.5 * n_features**0.5, max_gap=3, reach=1)
     orders = VisitingOrders(n_clusters, by="row")
-    (found,) = solve(
+    ((found, _),) = solve(
         (points, None, orders, 1.0), ClusterState.empty(n_features), penalties, "paper"
     )
     _, alone = step(points, ClusterState.empty(n_features), penalties, orders=orders)
@@ -156,7 +105,7 @@ def test_rows_too_far_off_for_cells_equal_the_whole_batch():
     places = np.array([*np.ndindex(10, 10), *([[1e13, 0.0]] * 3)])
     points = places[rng.integers(len(places), size=20_000)] + 0.1 * rng.normal(size=(20_000, 2))
     penalties, orders = Penalties(0.5, max_gap=3, reach=1), VisitingOrders(3, by="row")
-    (found,) = solve((points, None, orders, 1.0), ClusterState.empty(2), penalties, "paper")
+    ((found, _),) = solve((points, None, orders, 1.0), ClusterState.empty(2), penalties, "paper")
     _, alone = step(points, ClusterState.empty(2), penalties, orders=orders)
     np.testing.assert_array_equal(found.cost_trace, alone.cost_trace)
     np.testing.assert_array_equal(found.counts, alone.counts)

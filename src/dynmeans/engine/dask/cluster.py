@@ -18,8 +18,9 @@ from dynmeans.engine.threads import choose_n_threads
 from dynmeans.records.arrays import FloatArray, IntArray
 
 _MOST_BYTES = 2**25  # Of all rows in doubt that are gathered at a time.
-_LEAST_SHARE = 8  # One row in so many is gathered, at most.
 _MOVERS = 4  # As many rows are gathered for one that moved in the last pass, at least.
+_PAYS = 4  # Passes that a gathering has to bring; otherwise the next one waits,
+_LONGEST_WAIT = 64  # each time twice as many passes, up to this.
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,35 @@ class _Clusters:
         return ClusterTable(chosen, offsets, scales, is_active.astype(np.uint8))
 
 
+@dataclass(frozen=True, slots=True)
+class _Gathering:
+    """When to ask for rows in doubt, and for how many: where that pays."""
+
+    most: int
+    n_moved: int | None = None  # Rows that moved in the last pass; None where slots changed
+    pause: int = 1  # Passes to wait for, once one did not pay
+    wait: int = 0  # Passes to wait for now
+
+    @classmethod
+    def of(cls, remembered: Remembered) -> "_Gathering":
+        """Begin a run."""
+        return cls(_MOST_BYTES // (8 * (remembered.state.n_features + 3)))
+
+    @property
+    def limit(self) -> int:
+        """Rows to ask for in the next pass."""
+        is_few = self.n_moved is not None and _MOVERS * self.n_moved <= self.most
+        return self.most if is_few and not self.wait else 0
+
+    def after(self, n_passes: int) -> "_Gathering":
+        """Learn how many passes were made without the workers."""
+        if self.limit and n_passes < _PAYS:
+            return replace(self, wait=self.pause, pause=min(2 * self.pause, _LONGEST_WAIT))
+        if self.limit:
+            return replace(self, pause=1)
+        return replace(self, wait=max(0, self.wait - 1))
+
+
 def cluster(
     workers: Workers, n_rows: int, remembered: Remembered, run: OrderRun, kept_runs: tuple[str, ...]
 ) -> DaskSolution:
@@ -75,12 +105,13 @@ def cluster(
     requests = PassRequests(workers, n_rows, remembered, before, kept_runs)
     log, moves = first_pass(requests)
     before, clusters = _move_centers(before, nobody, None, log, moves, remembered)
-    cost_trace, gather, border = [clusters.cost], 0, _most_in_doubt(n_rows, remembered, workers)
+    cost_trace, gathering = [clusters.cost], _Gathering.of(remembered)
     while clusters.n_members.any():
         requests = replace(requests, before=before)
         log = PassLog.start(clusters.table(remembered))
-        replies = requests.ask(log, 0, (0, run.n_keys - 1), gather)
+        replies = requests.ask(log, 0, (0, run.n_keys - 1), gathering.limit // workers.n_pieces)
         alone = _pass_border(before, clusters, remembered, replies)
+        gathering = gathering.after(alone[0].n_passes - before.n_passes if alone else 0)
         if alone is not None:
             before, clusters, costs, is_over = alone
             cost_trace += costs
@@ -100,14 +131,8 @@ def cluster(
         before, clusters = after
         if not cost_trace[-1] < cost_trace[-2] * (1.0 - NO_FALL):
             break
-        is_calm = not len(log.changes.keys) and _MOVERS * n_moved <= border
-        gather = border // workers.n_pieces if is_calm else 0
+        gathering = replace(gathering, n_moved=None if len(log.changes.keys) else n_moved)
     return DaskSolution(before, clusters.counts, clusters.centers, cost_trace)
-
-
-def _most_in_doubt(n_rows: int, remembered: Remembered, workers: Workers) -> int:
-    n_bytes = 8 * (remembered.state.n_features + 3)
-    return min(_MOST_BYTES // n_bytes, n_rows // _LEAST_SHARE)
 
 
 def _move_centers(
