@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from batch_in_pieces import check_batches, check_stream, solve
 
-from dynmeans import ClusterState, Penalties, VisitingOrders, step
+from dynmeans import ClusterState, Penalties, VisitingOrders
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask import cluster
 from dynmeans.engine.dask.piece import Piece
@@ -99,40 +99,112 @@ def test_workers_that_forgot_what_they_sent_label_their_rows_again(monkeypatch, 
     assert sum(passes_alone) > 5
 
 
-# Two clusters on a line, of five rows each, the border at 5.5; the row at 5.4 is in doubt.
 LINE = np.array([0.0, 1.0, 2.0, 3.0, 5.4, 5.6, 8.0, 9.0, 10.0, 11.0])[:, None]
-SUMS = (np.array([11.0]), 1.0, 1.0, 10, False, 100.0)
+# The row at 3 is in slot 1, whose center is 52/7; 1, the center of slot 0, is nearer. Once it has
+# moved, the centers are 1.5 and 49/6, and nobody else wants to move.
+AT_FIRST = [0, 0, 0, 1, 1, 1, 1, 1, 1, 1]
 NOTHING = (np.empty((0, 1)), np.empty(0), np.empty(0), np.empty(0))
 
 
-def pass_border(labels, slacks=np.inf, in_doubt=slice(None), new_penalty=100.0):
+def pass_border(labels, in_doubt, slack=np.inf, reach=6.0, new_penalty=100.0):
+    """Passes over some rows of the line, with the sums of all of them."""
     labels = np.array(labels, dtype=np.int32)
-    n_slots = labels.max() + 1
-    nobody = np.full(10, -1, np.int32)
-    part = (LINE, None, 0, None, nobody, labels, np.zeros(10), None)
-    bins = compiled.sum_moves([part], n_slots, SUMS)
-    return compiled.pass_border(
+    unlabeled, n_slots = np.full(10, -1, np.int32), int(labels.max()) + 1
+    sums = (np.array([11.0]), 1.0, 1.0, 10, False, new_penalty)
+    part = (LINE, None, 0, None, unlabeled, labels, np.zeros(10), None)
+    bins = compiled.sum_moves([part], n_slots, sums)
+    names = ("labels", "n_members", "bins", "has_moved", "last_centers", "costs", "n_passes")
+    found = compiled.pass_border(
         LINE[in_doubt],
         None,
         labels[in_doubt],
         np.bincount(labels),
         bins,
-        np.full((1, n_slots), slacks),
-        np.full((1, n_slots), 6.0),
+        np.full((1, n_slots), slack),
+        np.full((1, n_slots), reach),
         NOTHING,
-        SUMS,
+        sums,
         new_penalty,
         1,
     )
+    return dict(zip((*names, "is_over"), found, strict=True))
 
 
-def test_border_passes_go_on_until_nothing_changes():
-    # Centers 1.5 and 49/6: 5.4 and 5.6 are nearer to the second; so it stands, with 4 and 6 rows.
-    labels, n_members, _, has_moved, last, costs, n_passes, is_over = pass_border(
-        [0, 0, 0, 0, 0, 0, 1, 1, 1, 1]
+def test_passes_alone_have_the_members_and_sums_of_the_whole_batch():
+    found = pass_border(AT_FIRST, in_doubt=[3])
+    assert found["labels"].tolist() == [0]
+    assert found["n_members"].tolist() == [4, 6]
+    np.testing.assert_allclose(found["last_centers"], [[1.0], [52 / 7]])
+    # Slot 0 at 1 costs 2, slot 1 at 52/7 costs 46.99; then 5 and 24.15, and lambda twice.
+    rows = LINE[:, 0]
+    at_first = 200 + 2 + ((rows[3:] - 52 / 7) ** 2).sum()
+    after = 200 + 5 + ((rows[4:] - 49 / 6) ** 2).sum()
+    np.testing.assert_allclose(found["costs"], [at_first, after, after])
+    assert (found["n_passes"], found["is_over"]) == (1, True)
+    assert found["has_moved"].tolist() == [1, 1]
+
+
+# The centers move by 0.5 and 31/42 = 0.738, 1.238 in all, and are then 6.67 apart.
+@pytest.mark.parametrize(
+    ("slack", "reach", "is_over"),
+    [
+        (1.25, 6.0, True),
+        (1.23, 6.0, False),
+        (1.23, 2.5, True),
+        (1.23, 2.7, False),
+        (0.7, 0.1, False),
+    ],
+)
+def test_passes_alone_end_when_a_row_that_stayed_behind_may_follow(slack, reach, is_over):
+    found = pass_border(AT_FIRST, [3], slack, reach)
+    assert (found["n_passes"], found["is_over"]) == (1, is_over)
+
+
+def test_pass_that_would_empty_a_slot_is_not_made_alone():
+    # Slot 2 is at 5.5, of the rows at 3 and 8: 1 and 8.2, the other centers, are nearer to them.
+    found = pass_border([0, 0, 0, 2, 1, 1, 2, 1, 1, 1], in_doubt=[3, 6])
+    assert (found["n_passes"], found["is_over"], len(found["costs"])) == (0, False, 1)
+
+
+def test_pass_that_would_open_a_slot_is_not_made_alone():
+    # 5.4 is 4.11 from 9.51 at least, and lambda is 4.
+    found = pass_border([0, 0, 0, 0, 1, 1, 1, 1, 1, 1], in_doubt=[4], new_penalty=4.0)
+    assert (found["n_passes"], found["is_over"]) == (0, False)
+
+
+@pytest.mark.parametrize("most", [50, 400, 100_000])
+@pytest.mark.parametrize("n_features", [1, 2, 6])
+def test_rows_that_stay_behind_have_the_slack_of_their_slot(n_features, most):
+    rng = np.random.default_rng(n_features)
+    points, centers = rng.random((5_000, n_features)), rng.random((30, n_features))
+    is_active, new_penalty = np.ones(30, np.uint8), 0.3 * n_features
+    is_active[:3] = 0
+    offsets, scales = np.where(is_active, 0.0, 0.05 * n_features), np.where(is_active, 1.0, 0.8)
+    costs = offsets + scales * ((points[:, None] - centers) ** 2).sum(axis=2)
+    labels = np.where(is_active, costs, np.inf).argmin(axis=1).astype(np.int32)
+    own = costs[np.arange(5_000), labels]
+    highest = np.zeros(30)
+    np.maximum.at(highest, labels, own)
+    others = np.minimum(np.where(np.arange(30) == labels[:, None], np.inf, costs), new_penalty)
+    slack = np.sqrt(others.min(axis=1)) - np.sqrt(own)
+    moves = 0.001 * rng.random(30)
+    *_, in_doubt = compiled.propose_labeled(
+        [(points, None, 0, None, labels, labels.copy(), own, None)],
+        7,
+        (centers, offsets, scales, is_active),
+        new_penalty,
+        0,
+        2**64 - 1,
+        5_000,
+        highest,
+        most,
+        moves,
     )
-    # Before: centers 17/6 and 9.5, 5.4 at 2.57 and 4.1: nobody would move.
-    assert labels.tolist() == [0, 0, 0, 0, 0, 0, 1, 1, 1, 1]
-    assert n_members.tolist() == [6, 4]
-    assert (n_passes, is_over, has_moved.any(), last.size) == (0, True, False, 0)
-    assert costs[0] == costs[1]
+    keys, rows, _, sent_labels, places, slacks = in_doubt
+    stays = np.ones(5_000, dtype=bool)
+    stays[places] = False
+    assert 0 < len(keys) <= most
+    assert (slack[stays] >= slacks[labels[stays]]).all()
+    np.testing.assert_array_equal(rows, points[places])
+    np.testing.assert_array_equal(sent_labels, labels[places])
+    assert most < 400 or (slack[places] < 0).sum() == (slack < 0).sum()
