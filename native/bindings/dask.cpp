@@ -390,6 +390,9 @@ void bind_pieces(nb::module_& module) {
                "new_penalty"_a, "n_threads"_a);
     module.def("within_of_totals", &within_of_totals, "totals"_a, "rests"_a, "counts"_a,
                "centers"_a);
+    module.def(
+        "rounded_sum", [](Floats values) { return rounded_sum(values.data(), values.size(), 1); },
+        "values"_a);
     module.def("hash_orders", &hash_orders, "n_points"_a, "seed"_a, "n_init"_a);
     module.def("order_seeds", &order_seeds, "seed"_a, "n_init"_a);
 }

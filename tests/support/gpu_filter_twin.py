@@ -179,6 +179,13 @@ class FilteredRows(TwinRows):
         counts = self.count_moves(listed, choices, len(slots))
         return lambda: Compared(listed, choices, *counts)
 
+    def open_border(self, slots, n_members, memory, new_penalty, margins):
+        if not self._bounds.follow(slots):
+            return None
+        border = super().open_border(slots, n_members, memory, new_penalty, margins)
+        border.bounds = self._bounds.values
+        return border
+
     def _is_doubtful(self, listed, slots, new_penalty):
         own = squared_distances(self.points(listed), slots.centers[self.labels[listed]])
         bound = self._bounds.values[listed].astype(float) - self._bounds.drift

@@ -6,7 +6,9 @@ import numpy as np
 
 from dynmeans.algorithm.double_double import weighted_squares
 from dynmeans.algorithm.sums import squared_distances
+from dynmeans.engine.compiled import compiled
 from dynmeans.engine.gpu.host.bins import Magnitudes
+from dynmeans.engine.gpu.host.border import BorderPass
 from dynmeans.engine.gpu.host.event_log import OPEN_NEW, Choosers
 from dynmeans.engine.gpu.host.near import near_versions
 from dynmeans.engine.gpu.host.rows import Compared
@@ -170,6 +172,9 @@ class TwinRows:
         counts = self.count_moves(listed, choices, len(slots))
         return lambda: Compared(listed, choices, *counts)
 
+    def open_border(self, slots, n_members, memory, new_penalty, margins):
+        return TwinBorder(self, slots, n_members, memory, new_penalty, margins)
+
     def moved_sums(self, listed, before, after, n_slots):
         sums = np.zeros((n_slots, self.bins.columns.size))
         for i, a, b in zip(listed, before, after, strict=True):
@@ -254,6 +259,96 @@ class TwinRows:
         w = np.ones(len(listed)) if self.weights is None else self.weights[listed]
         terms = np.column_stack([w, w[:, None] * rows, *weighted_squares(rows, w)])
         return terms[:, 1:] if self.weights is None else terms
+
+
+class TwinBorder:
+    """Held rows that answer as `DeviceBorder` does."""
+
+    bounds = None
+    _is_over = False
+
+    def __init__(self, rows, slots, n_members, memory, new_penalty, margins):
+        self.rows, self.slots, self.memory = rows, slots, memory
+        self.new_penalty, self.margins = new_penalty, margins
+        self.n_members, self.centers = n_members.copy(), slots.centers.copy()
+        self._labels = rows.labels.copy()
+        held = []
+        for i in np.flatnonzero(rows.labels >= 0):
+            k, costs = rows.labels[i], self._costs(i)
+            roots = np.sqrt(costs)
+            rivals = roots - margins <= roots[k] + margins[k]
+            rivals[k] = False
+            if rivals.any() or not roots[k] + margins[k] < np.sqrt(new_penalty) * (1 - 1e-9):
+                held.append((i, np.append(np.flatnonzero(rivals), k)))
+        self._held = held
+
+    def __len__(self):
+        return len(self._held)
+
+    def _costs(self, i):
+        distances = squared_distances(self.rows.points(np.array([i])), self.centers)
+        return self.slots.offsets + self.slots.scales * distances
+
+    def run(self, n_passes):
+        assert not self._is_over, "a row that is not held may want to move"
+        rows, made = self.rows, []
+        self._before = rows.labels.copy(), rows.sums.copy(), self.n_members, self.centers.copy()
+        while len(made) < n_passes and not (made and (made[-1].is_last or not made[-1].n_moved)):
+            one = self._make_pass()
+            if one is None:
+                break
+            made.append(one)
+        return made
+
+    def _make_pass(self):
+        rows, moves = self.rows, []
+        for i, choices in self._held:
+            costs = self._costs(i)[choices]
+            best = np.lexsort((choices, costs))[0]
+            wish = OPEN_NEW if costs[best] > self.new_penalty else choices[best]
+            if wish == OPEN_NEW or self.slots.is_dormant[wish]:
+                return None
+            if wish != rows.labels[i]:
+                moves.append((i, wish))
+        listed, wishes = np.array(moves, dtype=np.int64).reshape(-1, 2).T
+        left, joined = rows.count_moves(listed, wishes, len(self.slots))
+        if ((left > 0) & (left == self.n_members)).any():
+            return None
+        rows.relabel(listed, wishes, None, len(self.slots))
+        self.n_members = self.n_members - left + joined[:-1]
+        return self._params(len(moves))
+
+    def _params(self, n_moved):
+        totals, rests = self.rows.totals()
+        has_weights, n = self.rows.has_weights, self.n_members.astype(float)
+        n = totals[:, 0] if has_weights else n
+        terms, within = np.full(len(n), self.new_penalty), np.zeros(len(n))
+        is_last = False
+        for k in np.flatnonzero(self.n_members):
+            gamma = self.memory.gamma[k] if k < len(self.memory) else 0.0
+            old = self.memory.centers[k] if k < len(self.memory) else np.zeros(len(totals[k]))
+            sums = totals[k, int(has_weights) : -2]
+            self.centers[k] = (old[: len(sums)] * gamma + sums) / (gamma + n[k])
+            at = slice(k, k + 1)
+            arrays = (totals[at], rests[at], n[at].copy(), self.centers[at])
+            within[k] = compiled.within_of_totals(*arrays)
+            if k < len(self.memory):
+                displaced = gamma * squared_distances(self.centers[k], old)
+                terms[k] = self.memory.revivals[k] + displaced
+            moved = np.linalg.norm(self.centers[k] - self.slots.centers[k])
+            is_last |= bool(moved > self.margins[k])
+        self._is_over = is_last
+        return BorderPass(n_moved, is_last, terms, within)
+
+    def rewind(self, n_passes):
+        self.rows.labels[:], self.rows.sums, self.n_members, self.centers = self._before
+        self._is_over = False
+        self.run(n_passes)
+
+    def close(self):
+        if self.bounds is not None:
+            self.bounds[self.rows.labels != self._labels] = 0.0
+        return self.n_members
 
 
 def _in_bins(terms, shifts):

@@ -19,6 +19,7 @@ CONSTANTS = {
     "exact": [{"R": r, "FEW": few} for r, few in WIDTHS],
     "births": [{"R": r, "FEW": few} for r, few in WIDTHS],
     "pairs": [{"R": r, "FEW": few} for r, few in WIDTHS],
+    "border": [{"R": r, "FEW": few} for r, few in WIDTHS],
     "filter": [{"KC": kept, "PLAIN": p} for kept in (2, 4, 6, 8, 0) for p in (1, 0)],
 }
 CASES = [(family, constants) for family in FAMILIES for constants in CONSTANTS[family]]

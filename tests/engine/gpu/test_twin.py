@@ -12,7 +12,8 @@ from dynmeans.algorithm.cluster import cluster as reference
 from dynmeans.algorithm.deeper_search import search_deeper as deeper_reference
 from dynmeans.algorithm.sums import squared_distances
 from dynmeans.algorithm.update_state import let_time_pass
-from dynmeans.engine.gpu.host import passes
+from dynmeans.engine.gpu.host import border, passes
+from dynmeans.engine.gpu.host import cluster as cluster_module
 from dynmeans.engine.gpu.host.bins import bins_of_batch
 from dynmeans.engine.gpu.host.bounds import Bounds
 from dynmeans.engine.gpu.host.cluster import cluster
@@ -101,6 +102,43 @@ def test_proposers_replayed_few_at_a_time_cause_the_same_events(case):
 @settings(max_examples=70, deadline=None)
 def test_filters_and_bounds_leave_out_nothing_that_matters(case):
     _check(case, FilteredRows)
+
+
+@pytest.fixture
+def borders(monkeypatch):
+    """Let late passes begin at once, and count the passes over borders."""
+    monkeypatch.setattr(border, "_FEW_MOVES", 1)
+    monkeypatch.setattr(border, "_WAIT", 1)
+    n_passes = []
+
+    def counted(*arguments):
+        found = follow(*arguments)
+        n_passes.append(found[0])
+        return found
+
+    follow = cluster_module.follow
+    monkeypatch.setattr(cluster_module, "follow", counted)
+    return n_passes
+
+
+@pytest.mark.parametrize("kind", [TwinRows, FilteredRows])
+@pytest.mark.parametrize("ahead", [1.0, 4.0, 1e3])
+def test_passes_over_the_border_alone_are_passes_over_all_rows(kind, ahead, borders, monkeypatch):
+    monkeypatch.setattr(border, "_PASSES_AHEAD", ahead)
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        n, d = int(rng.integers(20, 90)), int(rng.integers(1, 4))
+        points = rng.normal(size=(n, d))
+        weights = rng.choice([0.0, 0.5, 1.0, 3.0], n) if seed % 3 == 0 else None
+        state = ClusterState(
+            np.arange(2), rng.normal(size=(2, d)), np.ones(2), np.array([1.0, 2.0]), next_id=2
+        )
+        penalties = Penalties(float(rng.choice([0.5, 1.5, 3.0])), revival_penalty=0.1, drift=0.5)
+        case = (points, weights, state, penalties, rng.permutation(n), (4, 16))
+        _check(case, kind)
+        _check_deep(case, kind)
+    assert sum(borders) > 50
+    assert max(borders) > 2
 
 
 def _check_deep(case, kind=TwinRows):

@@ -6,11 +6,12 @@ from typing import Any
 import cupy as cp
 import numpy as np
 
+from dynmeans.engine.gpu.border import DeviceBorder
 from dynmeans.engine.gpu.host.bounds import Bounds
 from dynmeans.engine.gpu.host.event_log import OPEN_NEW, Choosers
 from dynmeans.engine.gpu.host.near import near_versions
 from dynmeans.engine.gpu.host.rows import Compared, Listed
-from dynmeans.engine.gpu.host.slots import BoolArray, Slots, Versions
+from dynmeans.engine.gpu.host.slots import BoolArray, Memory, Slots, Versions
 from dynmeans.engine.gpu.kernels import (
     count_of,
     download,
@@ -21,10 +22,12 @@ from dynmeans.engine.gpu.kernels import (
 )
 from dynmeans.engine.gpu.labeled_rows import LabeledRows
 from dynmeans.engine.gpu.search import FEW_FEATURES, choosing_threads
-from dynmeans.records.arrays import IntArray
+from dynmeans.records.arrays import FloatArray, IntArray
 
 _FEW_TERMS = 2**27  # of distances that are computed faster than a search is prepared
 _SHARED_COUNTS = 6000  # counters that fit into shared memory twice
+_MOST_LISTED = 3  # one row in so many may be in doubt before a border is held
+_MOST_HELD, _FEW_HELD = 8, 2**18  # at a border: one row in so many, or so many of few
 _TOGETHER = 4  # rows beside which others are compared together
 
 
@@ -185,9 +188,42 @@ class DeviceRows(LabeledRows):
             is_bounded = self._find(slots, new_penalty, self._wishes, bounds=self._bounds)
             if is_bounded:
                 self._bounds.renew(slots)
-            self._own_costs(slots, new_penalty, (self._wishes, None, 0.0), moved)
+            self._own_costs(slots, new_penalty, (self._wishes, None, 0.0, None, None), moved)
         self._count(self._list, self._codes, (0, n_moved), n_slots, counts)
         return lambda: self._compared(found, n_slots)
+
+    def open_border(
+        self,
+        slots: Slots,
+        n_members: IntArray,
+        memory: Memory,
+        new_penalty: float,
+        margins: FloatArray,
+    ) -> DeviceBorder | None:
+        """Hold the rows that may change their slot while every center stays within its margin."""
+        if not DeviceBorder.suits(len(slots), self.n_features, new_penalty):
+            return None
+        border = DeviceBorder(self, slots, n_members, memory, new_penalty, margins)
+        most, n_listed = max(self.n_points // _MOST_HELD, _FEW_HELD), cp.zeros(1, np.int32)
+        grid = self._search.grid(slots, new_penalty, border.margins)
+        if grid is not None:
+            beside, found = (self.labels, border.margins), (self._list, n_listed)
+            self._search.read_grid("grid_border", beside, grid, *found)
+            listed = self._list[: count_of(n_listed)]
+            return border if border.hold_near(listed, most, None) else None
+        if not self._bounds.follow(slots):
+            return None
+        by = (None, self._bounds.values, self._bounds.drift, *border.falls)
+        self._own_costs(slots, 0.0, by, (self._list, None, n_listed))
+        n = count_of(n_listed)
+        if not 0 < n <= max(self.n_points // _MOST_LISTED, _FEW_HELD):
+            return None
+        listed = self._list[:n]
+        if self.n_features < FEW_FEATURES:
+            is_held = border.hold_near(listed, most, self._bounds.values)
+        else:
+            is_held = border.hold_in_doubt(listed, most, self._search, self._bounds)
+        return border if is_held else None
 
     def _compared(self, found: Any, n_slots: int) -> Compared:
         (counts,) = download(found)
@@ -197,7 +233,7 @@ class DeviceRows(LabeledRows):
     def _compare_doubtful(self, slots: Slots, new_penalty: float, moved: tuple[Any, ...]) -> None:
         """Compare only the rows that their bounds do not settle."""
         n_listed, bounds = cp.zeros(1, np.int32), self._bounds
-        by = (None, bounds.values, bounds.drift)
+        by = (None, bounds.values, bounds.drift, None, None)
         self._own_costs(slots, new_penalty, by, (self._wishes, None, n_listed))
         doubtful = self._wishes[: count_of(n_listed)]
         if len(doubtful) == 0:

@@ -86,7 +86,12 @@ def launch_blocks(
     if shared > _asked.get(kernel, _PLAIN_SHARED):
         kernel.max_dynamic_shared_size_bytes = _asked[kernel] = shared
     grid = (n_blocks,) if isinstance(n_blocks, int) else n_blocks
-    kernel(grid, (block,), tuple(map(_argument, arguments)), shared_mem=shared)
+    kernel(grid, (block,), as_arguments(arguments), shared_mem=shared)
+
+
+def as_arguments(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return values as kernels take them."""
+    return tuple(map(_argument, values))
 
 
 def _argument(value: Any) -> Any:

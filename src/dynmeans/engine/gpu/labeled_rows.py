@@ -46,7 +46,7 @@ class LabeledRows:
         self._n = np.int64(self.n_points)
         self._module = load_module("rows", self.row)
         self._search = Search(blocks, self.row)
-        self._sums = SlotSums(blocks, weights, self.row)
+        self.sums = SlotSums(blocks, weights, self.row)
         self.labels = cp.empty(self.n_points, np.int32)
         self._wishes, self._list, self._codes = (cp.empty_like(self.labels) for _ in range(3))
         self._is_listed: Any = None
@@ -62,7 +62,7 @@ class LabeledRows:
         self._order, self._bins = order, bins
         self._key = (order.keys, np.uint64(order.seed))
         self._turn = (*self._key, order.ties)
-        self._sums.start(bins)
+        self.sums.start(bins)
         self._bounds.forget()
         self._early = None
         self.labels.fill(-1)
@@ -168,17 +168,17 @@ class LabeledRows:
         before, after = cp.empty((2, n), np.int32)
         arguments = (listed, choices, n, numbers, self.labels, before, after)
         launch(self._kernel("relabel"), n, arguments)
-        self._sums.move(listed, before, after, n_slots)
+        self.sums.move(listed, before, after, n_slots)
 
     def sum_up(self, n_slots: int) -> IntArray:
         """Add all rows to the sums of their slots; return how many each has."""
-        return self._sums.add_all(self.labels, n_slots, self._list)
+        return self.sums.add_all(self.labels, n_slots, self._list)
 
     def moved_sums(self, listed: Listed, before: Listed, after: Listed, n_slots: int) -> FloatArray:
         """Return what rows that move between slots add to the sums of each, in bins."""
-        self._sums.start(self._bins)
-        self._sums.move(listed, before, after, n_slots)
-        return self._sums.bins()
+        self.sums.start(self._bins)
+        self.sums.move(listed, before, after, n_slots)
+        return self.sums.bins()
 
     def first_members(
         self, is_asked: BoolArray, share: FloatArray, wanted: IntArray
@@ -213,7 +213,7 @@ class LabeledRows:
 
     def slot_bins(self) -> FloatArray:
         """Return the sums of each slot, in bins."""
-        return self._sums.bins()
+        return self.sums.bins()
 
     def rename(self, slots: IntArray, numbers: IntArray, labels: IntArray) -> None:
         """Give all rows of each slot another one, and then some rows labels of their own."""
@@ -228,11 +228,11 @@ class LabeledRows:
         """Close the gaps that other slots leave, in the labels and the sums."""
         renamed = cp.asarray((np.cumsum(is_kept) - 1).astype(np.int32))
         launch(self._kernel("rename_labels"), self.n_points, (self._n, renamed, self.labels))
-        self._sums.keep(is_kept)
+        self.sums.keep(is_kept)
 
     def totals(self) -> tuple[FloatArray, FloatArray]:
         """Return the sums of each slot, rounded once, and what that lost."""
-        return self._sums.totals()
+        return self.sums.totals()
 
     def _stretches(self) -> Iterator[tuple[tuple[Any, ...], int]]:
         """Yield what kernels take for each block of rows, and how many rows it has."""

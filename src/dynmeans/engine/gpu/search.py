@@ -85,8 +85,11 @@ class Search:
         self._tables = [(slots, table), *self._tables[:1]]
         return table
 
-    def grid(self, slots: Slots, new_penalty: float) -> tuple[Any, ...] | None:
-        """Build the grid of these slots: what its kernels take, or None where it is of no use."""
+    def grid(self, slots: Slots, new_penalty: float, margins: Any = None) -> tuple[Any, ...] | None:
+        """Build the grid of these slots: what its kernels take, or None where it is of no use.
+
+        With `margins`, on the device, for as long as every center stays within its own.
+        """
         if self._d > 3 or len(slots) < _GRID_SLOTS:
             return None
         n_side = self._sides[len(slots) > _COARSE_SLOTS]
@@ -96,7 +99,7 @@ class Search:
         table = np.empty((len(slots), self._d + 2))
         table[:, :-2], table[:, -2], table[:, -1] = slots.centers, slots.offsets, slots.scales
         there, centers, n_listed = upload(np.array([grid]), table, np.zeros(1, np.uint32))
-        arguments = (centers, len(slots), new_penalty, there, self._cells, self._lists)
+        arguments = (centers, len(slots), new_penalty, there, margins, self._cells, self._lists)
         launch_blocks(
             self._grid_module.get_function("build_grid"),
             n_side**self._d // 256,
@@ -186,25 +189,66 @@ class Search:
         rows: Any,
         bounds: Bounds | None,
     ) -> bool:
-        d, n, n_slots = self._d, len(wishes), -(-len(slots) // 16) * 16
+        run, n = self._prepare_filter(slots, rows), len(wishes)
+        if run is None:
+            self._compare_all(slots, new_penalty, wishes, choose, rows)
+            return False
+        counts, listed = cp.zeros(2, np.int32), cp.empty(n, np.int32)
+        limits, floors = cp.empty((2, n), np.float32)
+        bound = (None, 0.0) if bounds is None else (bounds.values, bounds.drift)
+        found_by = (new_penalty, *bound, wishes, listed, limits, floors, counts[:1], None)
+        for stretch in self._stretches(rows, n):
+            run("filter", stretch, *found_by)
+        n_doubtful, n_pairs = count_of(counts), counts[1:]
+        for start in range(0, n_doubtful, _DOUBTFUL):
+            part = slice(start, min(start + _DOUBTFUL, n_doubtful))
+            doubtful, n_here = listed[part], part.stop - start
+            if start:
+                n_pairs.fill(0)
+            pairs, n_kept = self._list_pairs(run, doubtful, limits[part], len(slots), n_pairs)
+            if pairs is None:
+                wishes[doubtful] = choose(doubtful if rows is None else rows[doubtful])
+                continue
+            found, asked = (pairs, n_pairs, n_kept), (rows, doubtful, n_here)
+            costs = self._pair_costs(asked, found, tuple(self.table(slots)))
+            arguments = (*asked, *costs, floors[part], new_penalty, *bound, wishes)
+            launch(self._pairs("take_pairs"), n_here, arguments)
+        return bounds is not None
+
+    def pairs_within(self, slots: Slots, rows: Any, lengths: Any) -> Any:
+        """List pairs of a place in `rows` and a slot the root of whose cost may be within a length.
+
+        None where a filter is of no use, or where they are too many.
+        """
+        run, n = self._prepare_filter(slots, rows), len(rows)
+        if run is None or n > _DOUBTFUL:
+            return None
+        limits, n_pairs = cp.empty(n, np.float32), cp.zeros(1, np.int32)
+        (stretch,) = self._stretches(rows, n)
+        nothing = (0.0, None, 0.0, None, None, limits, None, None)
+        run("filter", stretch, *nothing, lengths)
+        places = cp.arange(n, dtype=np.int32)
+        pairs, n_kept = self._list_pairs(run, places, limits, len(slots), n_pairs)
+        return None if pairs is None else pairs[:n_kept]
+
+    def _prepare_filter(self, slots: Slots, rows: Any) -> Any:
+        """Round the slots for tensor cores; return what runs a filter, None if they do not fit."""
+        d, n_slots = self._d, -(-len(slots) // 16) * 16
         stride = (self._kept * 16 if self._kept else -(-d // 16) * 16) + 8
         n_tile = min(n_slots, _NAMED_SLOTS, (shared_bytes() - 1024) // (2 * stride + 8) // 16 * 16)
         n_tile = n_tile if self._kept else min(n_tile, 208)
         if n_tile == 0:
-            self._compare_all(slots, new_penalty, wishes, choose, rows)
-            return False
+            return None
         is_plain = int((slots.scales == 1.0).all())
         module = load_module("filter", self._row, KC=self._kept, PLAIN=is_plain)
-        centers, offsets, scales = self.table(slots)
-        origin, largest, counts = upload(
-            slots.centers.mean(axis=0), np.zeros(4, np.float32), np.zeros(2, np.int32)
-        )
+        origin, largest = upload(slots.centers.mean(axis=0), np.zeros(4, np.float32))
         rounded = cp.empty((n_slots, stride), np.uint16)
         base_scale = cp.empty((n_slots, 2), np.float32)
+        exact = (*self.table(slots), origin, len(slots), d, stride)
         launch_blocks(
             module.get_function("prepare_slots"),
             n_slots,
-            (centers, offsets, scales, origin, len(slots), d, stride, rounded, base_scale, largest),
+            (*exact, rounded, base_scale, largest),
             block=32,
         )
         block = _HELD_THREADS if 0 < self._kept <= 4 else 256
@@ -217,31 +261,18 @@ class Search:
             arguments = (*stretch, rows, *table, *rest)
             launch_blocks(kernel, n_blocks, arguments, block=block, shared=shared)
 
-        listed = cp.empty(n, np.int32)
-        limits, floors = cp.empty((2, n), np.float32)
-        bound = (None, 0.0) if bounds is None else (bounds.values, bounds.drift)
-        found_by = (new_penalty, *bound, wishes, listed, limits, floors, counts[:1])
-        for stretch in self._stretches(rows, n):
-            run("filter", stretch, *found_by)
-        n_doubtful, n_pairs = count_of(counts), counts[1:]
-        for start in range(0, n_doubtful, _DOUBTFUL):
-            part = slice(start, min(start + _DOUBTFUL, n_doubtful))
-            doubtful, n_here = listed[part], part.stop - start
-            most = _PAIRS * n_here + 2**16
-            pairs = cp.empty((most, 2), np.int32)
-            few = (self._points, np.int64(0), np.int64(n_here))
-            if start:
-                n_pairs.fill(0)
-            run("filter_again", few, doubtful, limits[part], len(slots), pairs, n_pairs, most)
-            n_kept = count_of(n_pairs)
-            if n_kept > most:
-                wishes[doubtful] = choose(doubtful if rows is None else rows[doubtful])
-                continue
-            found, asked = (pairs, n_pairs, n_kept), (rows, doubtful, n_here)
-            costs = self._pair_costs(asked, found, (centers, offsets, scales))
-            arguments = (*asked, *costs, floors[part], new_penalty, *bound, wishes)
-            launch(self._pairs("take_pairs"), n_here, arguments)
-        return bounds is not None
+        return run
+
+    def _list_pairs(
+        self, run: Any, listed: Any, limits: Any, n_slots: int, n_pairs: Any
+    ) -> tuple[Any, int]:
+        """List pairs of a place in `listed` and a slot up to its limit; None if too many."""
+        n = len(listed)
+        most = _PAIRS * n + 2**16
+        pairs, few = cp.empty((most, 2), np.int32), (self._points, np.int64(0), np.int64(n))
+        run("filter_again", few, listed, limits, n_slots, pairs, n_pairs, most)
+        n_kept = count_of(n_pairs)
+        return (pairs, n_kept) if n_kept <= most else (None, n_kept)
 
     def _pairs(self, name: str) -> Any:
         return load_exact(self._d, self._row, "pairs").get_function(name)

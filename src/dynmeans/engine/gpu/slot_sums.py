@@ -31,16 +31,16 @@ class SlotSums:
 
     def start(self, bins: BatchBins) -> None:
         """Forget all sums."""
-        self._shifts = cp.asarray(bins.columns)
-        self._n_bins, self._n_columns = bins.columns.shape
-        width = min(_MOST_COLUMNS, 1 << (self._n_columns - 3).bit_length())
-        constants = {"N_BINS": min(self._n_bins, _MOST_BINS), "WIDTH": width}
+        self.shifts = cp.asarray(bins.columns)
+        self.n_bins, self.n_columns = bins.columns.shape
+        width = min(_MOST_COLUMNS, 1 << (self.n_columns - 3).bit_length())
+        constants = {"N_BINS": min(self.n_bins, _MOST_BINS), "WIDTH": width}
         self._module = load_module("sums", self._row, **constants)
-        self._sums = cp.zeros((0, self._n_bins, self._n_columns))
+        self.sums = cp.zeros((0, self.n_bins, self.n_columns))
 
     def add_all(self, labels: Any, n_slots: int, room: Any) -> IntArray:
         """Add all rows that have a label; return how many each slot has."""
-        self._sums = cp.zeros((n_slots, self._n_bins, self._n_columns))
+        self.sums = cp.zeros((n_slots, self.n_bins, self.n_columns))
         n_members = np.zeros(n_slots, np.int64)
         for points, begin, end in self._blocks if n_slots else ():
             n_members += self._add_block(points, begin, labels[begin:end], n_slots, room)
@@ -55,7 +55,7 @@ class SlotSums:
         blocks = max(1, min(4 * multiprocessors(), size // 2048))
         counted = (labels, n, n_slots, is_shared, counts)
         launch_blocks(kernel("count_labels"), blocks, counted, block=512, shared=shared)
-        if self._n_bins > _MOST_BINS:
+        if self.n_bins > _MOST_BINS:
             self._move((points, self._d, self._weights), None, (begin, size), None, labels)
             n_members: IntArray = download(counts)[0].astype(np.int64)
             return n_members
@@ -70,7 +70,7 @@ class SlotSums:
         found: IntArray = download(counts)[0].astype(np.int64)
         n_dealt = int(found.sum())
         dealt = (ends, n_slots, room, np.int64(n_dealt))
-        bins = (self._shifts, self._n_columns, self._sums)
+        bins = (self.shifts, self.n_columns, self.sums)
         arguments = (points, self._d, self._weights, *dealt, *bins)
         launch(kernel("add_dealt"), -(-n_dealt // 256) * 32, arguments)
         launch(kernel("add_squares"), -(-n_dealt // 32), arguments)
@@ -78,32 +78,32 @@ class SlotSums:
 
     def move(self, listed: Any, before: Any, after: Any, n_slots: int) -> None:
         """Take rows out of the sums of one slot and add them to those of another."""
-        if n_slots > len(self._sums):
-            more = cp.zeros((n_slots - len(self._sums), *self._sums.shape[1:]))
-            self._sums = cp.concatenate([self._sums, more])
+        if n_slots > len(self.sums):
+            more = cp.zeros((n_slots - len(self.sums), *self.sums.shape[1:]))
+            self.sums = cp.concatenate([self.sums, more])
         rows = (self._blocks.points, self._d, self._weights)
         self._move(rows, listed, (0, len(listed)), before, after)
 
     def _move(
         self, rows: tuple[Any, ...], listed: Any, span: tuple[int, int], before: Any, after: Any
     ) -> None:
-        (begin, n), bins = span, (self._shifts, self._n_bins, self._n_columns, self._sums)
+        (begin, n), bins = span, (self.shifts, self.n_bins, self.n_columns, self.sums)
         arguments = (*rows, listed, np.int64(begin), np.int64(n), before, after, *bins)
-        launch(self._module.get_function("move_rows"), n * (self._n_columns - 1), arguments)
+        launch(self._module.get_function("move_rows"), n * (self.n_columns - 1), arguments)
 
     def keep(self, is_kept: BoolArray) -> None:
         """Drop the sums of the other slots."""
-        self._sums = self._sums[cp.asarray(np.flatnonzero(is_kept))]
+        self.sums = self.sums[cp.asarray(np.flatnonzero(is_kept))]
 
     def bins(self) -> FloatArray:
         """Return the sums by slot, in bins."""
-        found: FloatArray = self._sums.reshape(len(self._sums), -1).get()
+        found: FloatArray = self.sums.reshape(len(self.sums), -1).get()
         return found
 
     def totals(self) -> tuple[FloatArray, FloatArray]:
         """Return the sums, rounded once, and what that lost."""
-        totals = cp.empty((2, len(self._sums), self._n_columns))
-        arguments = (self._sums, len(self._sums), self._n_bins, self._n_columns, totals)
+        totals = cp.empty((2, len(self.sums), self.n_columns))
+        arguments = (self.sums, len(self.sums), self.n_bins, self.n_columns, totals)
         launch(self._module.get_function("total_bins"), totals[0].size, arguments)
         found: FloatArray = download(totals)[0]
         return found[0], found[1]

@@ -3,13 +3,14 @@
 import hashlib
 from importlib.resources import files
 
-FAMILIES = ("rows", "exact", "births", "pairs", "grid", "filter", "sums")
+FAMILIES = ("rows", "exact", "births", "pairs", "grid", "filter", "sums", "border")
 _PARTS = {  # of a family, before the file of its own name and after what all share
     "exact": ("distances",),
     "births": ("distances",),
     "pairs": ("distances",),
     "grid": ("cells",),
-    "sums": ("squares",),
+    "sums": ("squares", "bins"),
+    "border": ("distances", "squares", "bins"),
     "filter": ("products", "decide", "filter_held", "filter_wide"),
 }
 _FOLDER = files("dynmeans.engine.gpu") / "cuda"

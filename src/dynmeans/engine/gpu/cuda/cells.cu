@@ -49,11 +49,19 @@ __device__ __forceinline__ double highest(const Center& c, const double* low, co
     return (c.offset + c.scale * sum) * (1.0 + 1e-9);
 }
 
-// One block makes 256 cells: first the slots that can matter to any of them, then cell by cell.
-extern "C" __global__ void __launch_bounds__(256) build_grid(const Center* centers, int n_slots,
+// A cost whose root may grow by the margin of slot k, or that of a slot that may come as much nearer.
+__device__ __forceinline__ double with_margin(double cost, const double* margins, int k) {
+    if (!margins) return cost;
+    const double root = (sqrt(cost) + margins[k]) * (1.0 + 1e-9);
+    return root * root + 1e-300;
+}
+
+// One block makes 256 cells: first the slots that can matter to any of them, then cell by cell. With
+// `margins`, those that can while every center stays within its margin.
+extern "C" __global__ void __launch_bounds__(256, 2) build_grid(const Center* centers, int n_slots,
                                                              double new_penalty, const Grid* grid,
-                                                             u32* cells, int* lists, u32* n_listed,
-                                                             u32 capacity) {
+                                                             const double* margins, u32* cells,
+                                                             int* lists, u32* n_listed, u32 capacity) {
     __shared__ int n_candidates, candidates[kMostCandidates];
     constexpr int side[3] = {D == 1 ? 256 : D == 2 ? 16 : 8, D == 2 ? 16 : 8, 4};
     const Grid g = *grid;
@@ -75,7 +83,7 @@ extern "C" __global__ void __launch_bounds__(256) build_grid(const Center* cente
         high[j] = g.origin[j] + (at + side[j]) * g.width + wider;
     }
     for (int k = threadIdx.x; k < n_slots; k += 256)
-        if (lowest(centers[k], low, high) <= lambda) {
+        if (lowest(centers[k], low, high) <= with_margin(lambda, margins, k)) {
             const int at = atomicAdd(&n_candidates, 1);
             if (at < kMostCandidates) candidates[at] = k;
         }
@@ -91,10 +99,10 @@ extern "C" __global__ void __launch_bounds__(256) build_grid(const Center* cente
     }
     double bound = lambda;
     for (int q = 0; q < n_candidates; ++q)
-        bound = fmin(bound, highest(centers[candidates[q]], low, high));
+        bound = fmin(bound, with_margin(highest(centers[candidates[q]], low, high), margins, candidates[q]));
     int n = 0, last = 0, other = 0;
     for (int q = 0; q < n_candidates; ++q)
-        if (lowest(centers[candidates[q]], low, high) <= bound) {
+        if (lowest(centers[candidates[q]], low, high) <= with_margin(bound, margins, candidates[q])) {
             ++n;
             other = last;
             last = candidates[q];
@@ -109,7 +117,8 @@ extern "C" __global__ void __launch_bounds__(256) build_grid(const Center* cente
         u32 to = at;
         if (entry != kAll)
             for (int q = 0; q < n_candidates; ++q)
-                if (lowest(centers[candidates[q]], low, high) <= bound) lists[to++] = candidates[q];
+                if (lowest(centers[candidates[q]], low, high) <= with_margin(bound, margins, candidates[q]))
+                    lists[to++] = candidates[q];
     }
     cells[cell] = entry;
 }

@@ -71,6 +71,7 @@ struct Work {
     int *wishes, *listed;
     float *limits, *floors;
     int* n_listed;
+    const float* lengths;
 };
 
 // Rows in doubt and slots that may be their cheapest: a list of pairs.
@@ -118,13 +119,19 @@ __device__ __forceinline__ bool is_out(const Work& w, const Lowest& found, const
     return (double)low + left_out(norms) - error > w.new_penalty;
 }
 
-// `limits` gets a cost that no slot above can have the lowest of; above every cost if none is known.
+// `limits` gets a cost that no slot above can have the lowest of; above every cost if none is known. With
+// `lengths`, one that no slot whose exact cost has at most that root is above, and nothing else is asked.
 // `bounds` gets what the square root of every other slot's cost is above, plus `drift`; `floors` what
 // the cost of every slot above the limit is above.
 __device__ __forceinline__ void decide(const Work& w, i64 p, const Lowest& found, const Norms& norms,
                                        const Bounds& most) {
     const double new_penalty = w.new_penalty, own_square = left_out(norms);
     const float error = error_of(w, norms, most);
+    if (w.lengths) {
+        const double length = widen(w.lengths[p]), limit = length * length - own_square + 1.02 * (double)error;
+        w.limits[p] = limit < 3e38 ? __double2float_ru(limit + fabs(limit) * 1e-5) : __int_as_float(0x7f800000);
+        return;
+    }
     const float high = found.first + kNaming * fabsf(found.first);
     const float next = found.second - kNaming * fabsf(found.second);
     int wish = -2;

@@ -68,3 +68,30 @@ struct WholeRow {
     }
 };
 #endif
+
+struct Best {
+    double cost;
+    int slot, version;
+    __device__ __forceinline__ void consider(double c, int s, int v) {
+        if (c < cost || (c == cost && s < slot)) { cost = c; slot = s; version = v; }
+    }
+};
+
+#if FEW > 0
+// Eight threads compare one row with eight versions at a time.
+using ChoosingRow = WholeRow;
+[[maybe_unused]] constexpr int kWidth = 1, kChoosing = 8;  // threads for one distance; that look at one row
+#else
+// 32 threads compare one row with four versions at a time.
+[[maybe_unused]] constexpr int kWidth = 8, kChoosing = 32;
+struct ChoosingRow {
+    Row row;
+    __device__ __forceinline__ void load(const ROW* points, i64 i, int d) {
+        row.load(points, i, d, threadIdx.x & 7);
+    }
+    __device__ __forceinline__ double squared_distance(const double* centers, i64 v, int d) const {
+        const u32 mask = 0xffu << (threadIdx.x & 24);
+        return add_in_halves(row.sum(centers + v * d, d, threadIdx.x & 7), mask);
+    }
+};
+#endif

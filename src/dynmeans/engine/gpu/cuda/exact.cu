@@ -1,33 +1,6 @@
 // Exact costs: where a row is held by many threads, they are the eight running sums of the
 // specification. What is compiled is said in distances.cu.
 
-struct Best {
-    double cost;
-    int slot, version;
-    __device__ __forceinline__ void consider(double c, int s, int v) {
-        if (c < cost || (c == cost && s < slot)) { cost = c; slot = s; version = v; }
-    }
-};
-
-#if FEW > 0
-// Eight threads compare one row with eight versions at a time.
-using ChoosingRow = WholeRow;
-constexpr int kWidth = 1, kChoosing = 8;  // threads for one distance; that look at one row
-#else
-// 32 threads compare one row with four versions at a time.
-constexpr int kWidth = 8, kChoosing = 32;
-struct ChoosingRow {
-    Row row;
-    __device__ __forceinline__ void load(const ROW* points, i64 i, int d) {
-        row.load(points, i, d, threadIdx.x & 7);
-    }
-    __device__ __forceinline__ double squared_distance(const double* centers, i64 v, int d) const {
-        const u32 mask = 0xffu << (threadIdx.x & 24);
-        return add_in_halves(row.sum(centers + v * d, d, threadIdx.x & 7), mask);
-    }
-};
-#endif
-
 // The cheapest version that each listed row sees at its turn; all rows if `rows` is null. Where
 // `base` has the cheapest slot at the start of the pass, and it is still there, only versions that
 // events added are compared. The centers of slots at the start lie in a table of their own.
@@ -168,10 +141,12 @@ extern "C" __global__ void __launch_bounds__(256) cheapest(
 // Rows to look at. Where `bounds` has, plus `drift`, a lower bound on the square root of every other
 // slot's cost (Hamerly): the rows that it does not settle. Otherwise those that wish for another slot
 // than their own. Eight threads read four rows together; then four of them have one each.
+// `shifts` are what the bounds of a slot's rows may fall by besides; no row is settled then whose
+// distance from its center is above its limit of `reaches`, squared.
 extern "C" __global__ void __launch_bounds__(256) own_costs(
     const ROW* points, i64 begin, i64 n, int d, const int* labels, const int* wishes,
-    const float* bounds, double drift, double new_penalty, const double* centers, int* listed,
-    int* listed_to, int* n_listed) {
+    const float* bounds, double drift, const double* shifts, const double* reaches, double new_penalty,
+    const double* centers, int* listed, int* listed_to, int* n_listed) {
     constexpr int kRows = 4;
     const int lane = threadIdx.x & 7, group = threadIdx.x >> 3;
     const u32 mask = 0xffu << (threadIdx.x & 24);
@@ -199,8 +174,9 @@ extern "C" __global__ void __launch_bounds__(256) own_costs(
         bool wants = false;
         int wish = 0;
         if (counts && bounds) {
-            const double bound = widen(bounds[i]) - drift;
-            wants = !(bound > 0.0 && own <= new_penalty && own < bound * bound * (1.0 - 1e-9));
+            const double bound = widen(bounds[i]) - drift - (shifts ? shifts[labels[i]] : 0.0);
+            const bool is_near = reaches ? own < reaches[labels[i]] : own <= new_penalty;
+            wants = !(bound > 0.0 && is_near && own < bound * bound * (1.0 - 1e-9));
         } else if (counts) {
             wish = wishes[i];
             wants = wish != labels[i];

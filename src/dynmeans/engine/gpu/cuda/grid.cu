@@ -143,3 +143,34 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_compare(
     }
     gathered.flush(moved, moved_to, n_moved);
 }
+
+// Rows that may prefer another slot than their own, or a new one, while every center stays within its
+// margin; the grid was built with these.
+extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_border(
+    const ROW* points, i64 begin, i64 n, const int* labels, const double* margins, const Grid* grid,
+    const u32* cells, const int* lists, const Center* centers, int n_slots, double new_penalty,
+    int is_near, int* listed, int* n_listed) {
+    const Center* table = near_table(centers, n_slots, is_near);
+    Gathered gathered{warp_room<kThreads>()};
+    look_at_rows<2>(points, begin, n, *grid, cells, [&](i64 i, const double* y, u32 entry) {
+        const int label = i < n ? __ldcs(labels + i) : -1;
+        bool wants = label >= 0 && (entry ^ kSure) != (u32)label;
+        if (wants && (entry & kPair) != kSure && entry != kNone) {
+            const double own = cost_at(y, table, label), u = sqrt(own) + margins[label];
+            const auto is_cheap = [&](int k) {
+                const double root = (u + margins[k]) * (1.0 + 1e-9);
+                return k != label && cost_at(y, table, k) * (1.0 - 1e-9) <= root * root + 1e-300;
+            };
+            wants = !(u * u * (1.0 + 3e-9) < new_penalty);
+            if (entry > kPair) wants |= is_cheap((int)(entry & kPairSlots)) || is_cheap((int)(entry >> 15 & kPairSlots));
+            else {
+                const bool is_all = entry == kAll;
+                const int m = is_all ? n_slots : (int)(entry & 63u);
+                for (int q = 0; q < m && !wants; ++q)
+                    wants = is_cheap(is_all ? q : __ldg(lists + (entry >> 6) + q));
+            }
+        }
+        gathered.add(wants, (int)i, 0, listed, nullptr, n_listed);
+    });
+    gathered.flush(listed, nullptr, n_listed);
+}

@@ -49,13 +49,6 @@ extern "C" __global__ void __launch_bounds__(512) deal_rows(const int* labels, i
     }
 }
 
-// A column of a row: w, where rows have weights, and w y of each feature.
-__device__ __forceinline__ double term_of(const ROW* points, i64 i, int d, const double* weights,
-                                          int column) {
-    if (!weights) return widen(points[i * d + column]);
-    return column == 0 ? weights[i] : __dmul_rn(weights[i], widen(points[i * d + column - 1]));
-}
-
 // Slots of 32 dealt rows at a time, from place `first` on; `ends` is where the rows of each slot end.
 template <int kTimes>
 __device__ __forceinline__ void find_slots(const u64* ends, int n_slots, i64 first, i64 n_dealt,
@@ -158,17 +151,6 @@ extern "C" __global__ void __launch_bounds__(256, 2) add_dealt(
     }
 }
 
-// Deals one number out to the bins of a slot.
-__device__ __forceinline__ void add_term(double term, double sign, const double* shifts, int n_bins,
-                                         int n_columns, double* sums) {
-    for (int b = 0; b < n_bins; ++b) {
-        const double shift = shifts[b * n_columns];
-        const double h = __dsub_rn(__dadd_rn(term, shift), shift);
-        if (h != 0.0) atomicAdd(sums + b * n_columns, __dmul_rn(sign, h));
-        term = __dsub_rn(term, h);
-    }
-}
-
 // The last two columns of 32 dealt rows for each thread: w |y|^2, and what its rounding lost.
 extern "C" __global__ void add_squares(const ROW* points, int d, const double* weights, const u64* ends,
                                        int n_slots, const int* dealt, i64 n_dealt,
@@ -231,44 +213,6 @@ extern "C" __global__ void move_rows(const ROW* points, int d, const double* wei
                 add_term(term.rest, sign, shifts + column + 1, n_bins, n_columns, into + 1);
         }
     }
-}
-
-// The exact sum of `start` and some values, rounded once (Shewchuk, as in Python's math.fsum).
-__device__ double rounded_sum(double start, const double* values, int n_values, i64 stride) {
-    constexpr int kMost = 128;
-    double partials[kMost];
-    int n = 1;
-    partials[0] = start;
-    for (int b = 0; b < n_values; ++b) {
-        double x = values[b * stride];
-        int kept = 0;
-        for (int j = 0; j < n; ++j) {
-            double y = partials[j];
-            if (fabs(x) < fabs(y)) {
-                const double t = x;
-                x = y;
-                y = t;
-            }
-            const double high = __dadd_rn(x, y), low = __dsub_rn(y, __dsub_rn(high, x));
-            if (low != 0.0) partials[kept++] = low;
-            x = high;
-        }
-        n = kept;
-        partials[n++] = x;
-    }
-    double high = partials[n - 1], low = 0.0;
-    int at = n - 1;
-    while (at > 0) {
-        const double x = high, y = partials[--at];
-        high = __dadd_rn(x, y);
-        low = __dsub_rn(y, __dsub_rn(high, x));
-        if (low != 0.0) break;
-    }
-    if (at > 0 && low != 0.0 && (low < 0.0) == (partials[at - 1] < 0.0)) {
-        const double twice = 2.0 * low, x = __dadd_rn(high, twice);
-        if (twice == __dsub_rn(x, high)) high = x;
-    }
-    return high;
 }
 
 // The totals of the bins, and after all of them what their rounding lost.

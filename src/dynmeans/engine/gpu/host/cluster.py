@@ -15,6 +15,7 @@ from dynmeans.algorithm.cluster import NO_FALL, has_risen
 from dynmeans.algorithm.cost import cluster_terms
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.gpu.host.bins import BatchBins
+from dynmeans.engine.gpu.host.border import Margins, follow
 from dynmeans.engine.gpu.host.passes import Passes
 from dynmeans.engine.gpu.host.rows import Rows
 from dynmeans.engine.gpu.host.slots import Memory, Slots
@@ -64,25 +65,39 @@ def alternate(
     With `keeps_labels` a last pass that raised the cost is undone.
     """
     rows, memory, cost_trace = passes.rows, passes.memory, list(start.cost_trace)
-    has_changed = bool(n_members.any())
+    margins_of = Margins(rows.n_points, rows.n_features, penalties.new_penalty)
+    n_moved = int(n_members.sum())
     before: tuple[Found, Any] = start, None
     while True:
         counts, centers, sums = params(rows, n_members, bins, state, penalties)
         slots = Slots.at(centers, n_members, memory)
-        compared = rows.compare(slots, penalties.new_penalty)
+        margins = margins_of.next(slots, counts, n_moved)
+        compared = rows.compare(slots, penalties.new_penalty) if margins is None else None
         cost = cluster_terms(counts, centers, state, penalties)  # while the device is at work
         cost += compiled.within_of_totals(*sums, counts, centers)
-        found = compared()
         fell = not cost_trace or cost < cost_trace[-1] * (1.0 - NO_FALL)
         cost_trace.append(cost)
         if before[1] is not None and has_risen(cost_trace):
             after, rows.labels = before
             return after
-        if not fell or not has_changed or len(cost_trace) == most_passes:
+        if not fell or not n_moved or len(cost_trace) == most_passes:
             return Found(counts, centers, cost_trace)
+        if margins is not None:
+            opened = (slots, n_members, memory, penalties.new_penalty, margins)
+            border = rows.open_border(*opened)
+            if border is None:
+                margins_of.learn(None, 0, is_due=False)
+            else:
+                n_passes, is_due = follow(border, cost_trace, counts > 0, most_passes)
+                margins_of.learn(len(border), n_passes, is_due=is_due)
+                if n_passes:
+                    n_members = border.close()
+                    cost_trace.pop()  # of the labels as they are now: it is taken again above
+                    continue
         if keeps_labels:
             before = Found(counts, centers, list(cost_trace)), rows.labels.copy()
-        has_changed = len(found.listed) > 0
+        found = (compared or rows.compare(slots, penalties.new_penalty))()
+        n_moved = len(found.listed)
         n_members = passes.later(slots, n_members, found)
         is_kept = (np.arange(len(n_members)) < len(memory)) | (n_members > 0)
         if not is_kept.all():

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from dynmeans.engine.gpu.host.bins import BatchBins, Magnitudes
+from dynmeans.engine.gpu.host.border import Border
 from dynmeans.engine.gpu.host.event_log import Choosers
-from dynmeans.engine.gpu.host.slots import BoolArray, Slots, Versions
+from dynmeans.engine.gpu.host.slots import BoolArray, Memory, Slots, Versions
 from dynmeans.engine.gpu.host.turns import TurnArray
 from dynmeans.records.arrays import FloatArray, IntArray
 
@@ -129,6 +130,19 @@ class Rows(Protocol):
         """Begin to look at every row beside these slots; return what waits for the answer.
 
         The lists in it are good until the next look.
+        """
+
+    def open_border(
+        self,
+        slots: Slots,
+        n_members: IntArray,
+        memory: Memory,
+        new_penalty: float,
+        margins: FloatArray,
+    ) -> Border | None:
+        """Hold the rows that may change their slot while every center stays within its margin.
+
+        None where they are too many, or cannot be told.
         """
 
     def count_moves(

@@ -23,13 +23,15 @@ class Memory:
     offsets: FloatArray
     scales: FloatArray
     gamma: FloatArray
+    revivals: FloatArray  # Q dt, the term of L_t
 
     @classmethod
     def of(cls, state: ClusterState, penalties: Penalties) -> "Memory":
         """Read them off a state that has let time pass."""
         costs = revival_costs(state, penalties)
         gamma = prior_weights(state, penalties)
-        return cls(state.centers, costs.offsets, costs.scales, gamma)
+        revivals = penalties.revival_penalty * state.ages
+        return cls(state.centers, costs.offsets, costs.scales, gamma, revivals)
 
     def __len__(self) -> int:
         """Return how many are remembered."""
