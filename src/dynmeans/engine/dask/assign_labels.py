@@ -45,7 +45,7 @@ class Remembered:
         return revival_costs(self.state, self.penalties)
 
     @property
-    def arrays(self) -> tuple[FloatArray, ...]:
+    def arrays(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """As the compiled module takes it."""
         return self.state.centers, self.gamma, self.costs.offsets, self.costs.scales
 

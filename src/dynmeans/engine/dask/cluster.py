@@ -17,7 +17,7 @@ from dynmeans.engine.dask.workers import Workers
 from dynmeans.engine.threads import choose_n_threads
 from dynmeans.records.arrays import FloatArray, IntArray
 
-_MOST_BYTES = 2**25  # Of all rows in doubt that are gathered at a time.
+_MOST_BYTES = 2**24  # Of all rows in doubt that are gathered at a time.
 _MOVERS = 4  # As many rows are gathered for one that moved in the last pass, at least.
 _PAYS = 4  # Passes that a gathering has to bring; otherwise the next one waits,
 _LONGEST_WAIT = 64  # each time twice as many passes, up to this.
@@ -169,11 +169,10 @@ def _pass_border(
     if len(gathered) < len(replies):
         return None
     rows, run = InDoubt.merged(gathered), before.run
-    is_weighted = run.sums[-2]
     labels, n_members, sums, has_moved, last_centers, costs, n_passes, is_over = (
         compiled.pass_border(
             rows.points,
-            rows.weights if is_weighted else None,
+            rows.weights,
             rows.labels,
             clusters.n_members,
             clusters.sums,

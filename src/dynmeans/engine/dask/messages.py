@@ -144,7 +144,7 @@ class InDoubt:
 
     keys: KeyArray
     points: FloatArray
-    weights: FloatArray
+    weights: FloatArray | None
     labels: npt.NDArray[np.int32]
     slacks: FloatArray
     reaches: FloatArray
@@ -152,9 +152,15 @@ class InDoubt:
     @classmethod
     def merged(cls, parts: "list[InDoubt]") -> "InDoubt":
         """Those of all pieces."""
-        columns = zip(*((p.keys, p.points, p.weights, p.labels) for p in parts), strict=True)
-        slacks, reaches = [p.slacks for p in parts], [p.reaches for p in parts]
-        return cls(*map(np.concatenate, columns), np.stack(slacks), np.stack(reaches))
+        weights = [part.weights for part in parts if part.weights is not None]
+        return cls(
+            np.concatenate([part.keys for part in parts]),
+            np.concatenate([part.points for part in parts]),
+            np.concatenate(weights) if weights else None,
+            np.concatenate([part.labels for part in parts]),
+            np.stack([part.slacks for part in parts]),
+            np.stack([part.reaches for part in parts]),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -225,10 +225,12 @@ class PieceRun:
         proposals = Proposals(keys_found, rows, last if is_complete else int(keys_found[-1]))
         if sent is None:
             return proposals, None
-        *of_rows, places, slacks = sent
-        order = np.argsort(of_rows[0])
-        self.in_doubt = of_rows[0][order], places[order]
-        return proposals, InDoubt(*of_rows, slacks, np.sqrt(self.highest))
+        own_keys, points, weights, labels, places, slacks = sent
+        order, reaches = np.argsort(own_keys), np.sqrt(self.highest)
+        self.in_doubt = own_keys[order], places[order]
+        is_weighted = self._parts[0].weights is not None
+        weights = weights if is_weighted else None
+        return proposals, InDoubt(own_keys, points, weights, labels, slacks, reaches)
 
     def _choose(self, request: Request, keys: tuple[int, int]) -> tuple[Any, ...]:
         """Let the rows of a range of keys choose.
