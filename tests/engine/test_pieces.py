@@ -75,15 +75,20 @@ def test_rows_find_their_cheapest_slot_and_only_others_propose(n_features, n_clu
     """On a lattice, where sums are exact: ties between slots, and with lambda, are many."""
     rng = np.random.default_rng([n_features, n_clusters])
     centers = 0.25 * rng.integers(-6, 7, size=(n_clusters, n_features))
-    near = centers[rng.integers(n_clusters, size=8000)]
+    near = centers[rng.integers(n_clusters, size=20_000)]
     points = (near + 0.25 * rng.integers(-2, 3, size=near.shape)).astype(dtype)
     is_active = (rng.random(n_clusters) < 0.8).astype(np.uint8)
     offsets, scales = np.where(is_active, 0.0, 0.125), np.where(is_active, 1.0, 0.5)
-    costs = offsets + scales * ((points[:, None] - centers) ** 2).sum(axis=2)
+    distances = [((points - center) ** 2).sum(axis=1, dtype=np.float64) for center in centers]
+    costs = offsets + scales * np.stack(distances, axis=1)
     slots, lowest = costs.argmin(axis=1), costs.min(axis=1)
     new_penalty = float(np.quantile(lowest, 0.7, method="nearest"))
     assert (lowest == new_penalty).any()
-    labels, chosen, own = np.full(8000, -1, np.int32), np.full(8000, -1, np.int32), np.zeros(8000)
+    labels, chosen, own = (
+        np.full(20_000, -1, np.int32),
+        np.full(20_000, -1, np.int32),
+        np.zeros(20_000),
+    )
     keys, _, n_found = compiled.propose_unlabeled(
         [(points, None, 0, None, labels, chosen, own, None)],
         7,
@@ -91,7 +96,7 @@ def test_rows_find_their_cheapest_slot_and_only_others_propose(n_features, n_clu
         new_penalty,
         0,
         2**64 - 1,
-        10_000,
+        20_000,
         blas.sgemm_for(points),
     )
     joins = (lowest <= new_penalty) & (is_active[slots] == 1)
