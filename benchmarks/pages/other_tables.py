@@ -147,7 +147,8 @@ def dask_tables() -> dict[str, str]:
             *(f"{size['n_rows']:,}", f"{size['dask']['seconds']:.1f}"),
             *(f"{size['native']['seconds']:.2g}", f"{size['ratio']:.2f}"),
             *(f"{size['cpu_ratio']:.2f}", f"{size['client_mb_grown']:.0f}"),
-            *(size["dask"]["n_passes"], f"{size['dask']['first_pass']['proposals']:,}"),
+            *(size["dask"]["n_passes"], _rounds(size["dask"])),
+            f"{size['dask']['first_pass']['proposals']:,}",
             f"{size['dask']['later_passes']['proposals']:,}",
         )
         for size in sizes
@@ -155,12 +156,12 @@ def dask_tables() -> dict[str, str]:
     sent = [(f"{size['n_rows']:,}", *_sent(size["dask"])) for size in sizes]
     head = (
         *("N", "cluster, s", "one machine, s", "ratio", "in processor time"),
-        *("client grew by, MB", "passes", "proposals, first pass", "later ones"),
+        *("client grew by, MB", "passes", "rounds", "proposals, first pass", "later ones"),
     )
     return {
         "cluster: times": table(head, times),
         "cluster: traffic": table(
-            ("N", "first pass, s", "to", "from", "a later one, s", "to", "from"), sent
+            ("N", "first pass, s", "to", "from", "a later round, s", "to", "from"), sent
         ),
     }
 
@@ -179,8 +180,13 @@ def message_table() -> dict[str, str]:
     return {"cluster: messages": table(head, rows)}
 
 
+def _rounds(run: dict[str, Any]) -> int:
+    return int(run["first_pass"]["rounds"] + run["later_passes"]["rounds"])
+
+
 def _sent(run: dict[str, Any]) -> Iterable[str]:
-    for passes, n in ((run["first_pass"], 1), (run["later_passes"], max(1, run["n_passes"] - 1))):
+    later = run["later_passes"]
+    for passes, n in ((run["first_pass"], 1), (later, max(1, later["rounds"]))):
         yield f"{passes['seconds'] / n:.2g}"
         yield from (f"{passes[name] / n / 1e3:,.0f}" for name in ("bytes_out", "bytes_in"))
 

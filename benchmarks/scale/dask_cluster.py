@@ -112,7 +112,7 @@ def run_dask(client: Client, n_rows: int, n_chunks: int, n_init: int) -> dict[st
         "client_mb_peak": peak_mb(),
         "cost_trace": found.cost_trace.tolist(),
         "n_clusters": len(found.ids),
-        "n_passes": len({(entry.run, entry.pass_number) for entry in rounds}),
+        "n_passes": found.n_iter,
         "first_pass": add_up([entry for entry in rounds if entry.pass_number == 1]),
         "later_passes": add_up([entry for entry in rounds if entry.pass_number > 1]),
     }
@@ -177,7 +177,7 @@ def _row(found: dict[str, Any]) -> str:
     """One line of the table."""
     on_dask, single = found["dask"], found["native"]
     first, later = on_dask["first_pass"], on_dask["later_passes"]
-    n_later = max(1, on_dask["n_passes"] - 1)
+    n_later = max(1, later["rounds"])
 
     def kilobytes(passes: dict[str, Any], n: int) -> str:
         names = ("bytes_out", "bytes_in")
@@ -186,7 +186,8 @@ def _row(found: dict[str, Any]) -> str:
     return (
         f"{found['n_rows']:8d} {on_dask['seconds']:7.1f} {single['seconds']:7.1f} "
         f"{found['ratio']:6.2f} {found['cpu_ratio']:6.2f} {found['client_mb_grown']:6.0f} "
-        f"{on_dask['n_passes']:6d} {first['proposals']:6d} {later['proposals']:6d} "
+        f"{on_dask['n_passes']:6d} {first['rounds'] + later['rounds']:6d} "
+        f"{first['proposals']:6d} {later['proposals']:6d} "
         f"{first['seconds']:7.2f} {kilobytes(first, 1)} "
         f"{later['seconds'] / n_later:7.3f} {kilobytes(later, n_later)} {found['load']:5.1f}"
     )
@@ -224,8 +225,8 @@ def main() -> None:
         print(json.dumps(run_native(options.native, options.workers, options.n_init)))
         return
     print(
-        "       N   dask s  one s  ratio in CPU client MB passes proposals, later; first pass: "
-        "s, kB out, in; a later one: the same; load"
+        "       N   dask s  one s  ratio in CPU client MB passes rounds proposals, later; first "
+        "pass: s, kB out, in; a later round: the same; load"
     )
     for n_rows in options.sizes:
         found = measure(n_rows, options)

@@ -50,6 +50,12 @@ class SlotSums {
             });
             return;
         }
+        add_moves(points, assignment, pool);
+    }
+
+    // Takes the points that moved out of one slot, and adds them to another.
+    template <typename Value>
+    void add_moves(const Points<Value>& points, const Assignment& assignment, ThreadPool& pool) {
         const std::vector<Assignment::Move>& moves = assignment.moves;
         share(moves.size(), pool, [&](std::size_t begin, std::size_t end, double* into) {
             PointAdder adder(sums_);
@@ -124,16 +130,14 @@ inline void write_center(std::size_t k, double n, const double* sum, const Remem
     }
 }
 
-// n of every slot, whose centers move there, and what its points cost; slots without a change have
-// all that already.
-template <typename Value>
-void assign_params(const Points<Value>& points, const Remembered& remembered, ThreadPool& pool,
-                   SlotSums& slot_sums, Assignment& assignment, std::vector<double>& counts,
-                   std::vector<double>& within) {
-    slot_sums.update(points, assignment, pool);
+// n of every slot, whose centers move there, and what its points cost, by these sums; slots without
+// a change have all that already.
+inline void move_centers(const SlotSums& slot_sums, const Remembered& remembered,
+                         Assignment& assignment, std::vector<double>& counts,
+                         std::vector<double>& within) {
     assignment.follow_slots(counts, 1);
     assignment.follow_slots(within, 1);
-    std::vector<double> sum(points.n_features);
+    std::vector<double> sum(remembered.n_features);
     for (std::size_t k = 0; k < counts.size(); ++k) {
         if (!assignment.has_changed[k]) continue;
         counts[k] = slot_sums.count(k, assignment);
@@ -143,9 +147,17 @@ void assign_params(const Points<Value>& points, const Remembered& remembered, Th
         double* theta = assignment.table.center(k);
         write_center(k, counts[k], sum.data(), remembered, theta);
         assignment.table.set(k, theta, 0.0, 1.0);
-        within[k] = slot_sums.within(k, counts[k], theta, points.n_features);
+        within[k] = slot_sums.within(k, counts[k], theta, remembered.n_features);
     }
     assignment.table.shrink(counts.size());
+}
+
+template <typename Value>
+void assign_params(const Points<Value>& points, const Remembered& remembered, ThreadPool& pool,
+                   SlotSums& slot_sums, Assignment& assignment, std::vector<double>& counts,
+                   std::vector<double>& within) {
+    slot_sums.update(points, assignment, pool);
+    move_centers(slot_sums, remembered, assignment, counts, within);
 }
 
 }  // namespace dynmeans::algorithm

@@ -6,12 +6,14 @@
 
 #include <optional>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "algorithm/cost.hpp"
 #include "algorithm/visiting_orders.hpp"
 #include "bindings/arrays.hpp"
 #include "bindings/interrupts.hpp"
+#include "dask/border_passes.hpp"
 #include "dask/part.hpp"
 #include "dask/piece_labels.hpp"
 #include "dask/piece_proposals.hpp"
@@ -32,11 +34,11 @@ using Flags = Given<const std::uint8_t, 1>;
 template <typename T>
 using Writable = Given<T, 1>;
 
-// points, weights, first row, keys of a given order, labels, next, own, has_own, movers
+// points, weights, first row, keys of a given order, labels, next, own, movers
 template <typename Value>
 using PartArrays =
     std::tuple<Table<Value>, std::optional<Floats>, std::uint64_t, std::optional<Keys>,
-               Writable<Slot>, Writable<Slot>, Writable<double>, bool, std::optional<Ints>>;
+               Writable<Slot>, Writable<Slot>, Writable<double>, std::optional<Ints>>;
 template <typename Value>
 using PartList = std::vector<PartArrays<Value>>;
 // centers, offsets, scales, is_active
@@ -46,13 +48,18 @@ using SumArrays = std::tuple<Floats, double, double, std::size_t, bool, double>;
 // keys, slots, then as a table of clusters
 using ChangeArrays = std::tuple<Keys, Ints, Table<double>, Floats, Floats, Flags>;
 
+template <typename T, std::size_t N>
+std::vector<std::remove_const_t<T>> values(const Given<T, N>& given) {
+    return {given.data(), given.data() + given.size()};
+}
+
 template <typename Value>
 std::vector<Part<Value>> view(const PartList<Value>& list, std::uint64_t seed) {
     std::vector<Part<Value>> parts;
-    for (const auto& [points, weights, first_row, keys, labels, next, own, has_own, movers] : list)
+    for (const auto& [points, weights, first_row, keys, labels, next, own, movers] : list)
         parts.push_back({points_of(points, weights), first_row, seed, keys ? keys->data() : nullptr,
-                         labels.data(), next.data(), own.data(), has_own,
-                         movers ? movers->data() : nullptr, movers ? movers->size() : 0});
+                         labels.data(), next.data(), own.data(), movers ? movers->data() : nullptr,
+                         movers ? movers->size() : 0});
     return parts;
 }
 
@@ -75,7 +82,7 @@ SlotChanges view(const ChangeArrays& arrays) {
 BatchSums view(const SumArrays& arrays) {
     const auto& [farthest, lightest, heaviest, n_points, has_weights, new_penalty] = arrays;
     Magnitudes magnitudes(farthest.size());
-    magnitudes.farthest.assign(farthest.data(), farthest.data() + farthest.size());
+    magnitudes.farthest = values(farthest);
     magnitudes.lightest = lightest;
     magnitudes.heaviest = heaviest;
     return BatchSums(magnitudes, n_points, has_weights, new_penalty);
@@ -119,37 +126,77 @@ ProposalArrays propose_unlabeled_arrays(PartList<Value> list, std::uint64_t seed
         const std::vector<Part<Value>> parts = view(list, seed);
         const ClusterTable start = view(clusters);
         ProposalList found;
-        propose_unlabeled(parts, start, new_penalty, multiply, {first, last}, found);
+        UnlabeledProposals<Value>(start, new_penalty, multiply).find(parts, {first, last}, found);
         return found.take(parts, limit, start.n_features);
     });
     return to_arrays(std::move(kept), std::get<0>(clusters).shape(1));
 }
 
-using LabeledArrays =
-    std::tuple<Column<std::uint64_t>, Rows<double>, std::size_t, std::vector<Column<std::int64_t>>>;
+// keys, points, weights, labels and places in the piece of the rows in doubt; slacks by slot
+using DoubtArrays = std::tuple<Column<std::uint64_t>, Rows<double>, Column<double>, Column<Slot>,
+                               Column<std::int64_t>, Column<double>>;
 
+// Rows of the parts, as they are sent.
+struct SentRows {
+    std::vector<std::uint64_t> keys;
+    std::vector<double> points, weights, slacks;
+    std::vector<Slot> labels;
+    std::vector<std::int64_t> places;
+
+    template <typename Value>
+    SentRows(const std::vector<Part<Value>>& parts, RowsInDoubt& doubt, std::size_t n_features) {
+        std::vector<double> buffer(n_features);
+        std::vector<std::size_t> edges(1, 0);
+        for (const Part<Value>& part : parts) edges.push_back(edges.back() + part.points.n_points);
+        for (const RowsInDoubt::Found& found : doubt.take()) {
+            const Part<Value>& part = parts[found.part];
+            keys.push_back(part.key(found.row));
+            const double* y = part.points.row(found.row, buffer.data());
+            points.insert(points.end(), y, y + n_features);
+            weights.push_back(part.points.weight(found.row));
+            labels.push_back(part.labels[found.row]);
+            places.push_back(static_cast<std::int64_t>(edges[found.part] + found.row));
+        }
+        slacks = doubt.slacks();
+    }
+
+    DoubtArrays arrays(std::size_t n_features) {
+        const std::size_t n = keys.size();
+        return {column(std::move(keys)),    rows(std::move(points), n, n_features),
+                column(std::move(weights)), column(std::move(labels)),
+                column(std::move(places)),  column(std::move(slacks))};
+    }
+};
+
+using LabeledArrays = std::tuple<Column<std::uint64_t>, Rows<double>, std::size_t,
+                                 std::vector<Column<std::int64_t>>, std::optional<DoubtArrays>>;
+
+// `moves`, by slot in the last pass, are given where rows in doubt are asked for, `most` of them.
 template <typename Value>
 LabeledArrays propose_labeled_arrays(PartList<Value> list, std::uint64_t seed,
                                      ClusterArrays clusters, double new_penalty,
                                      std::uint64_t first, std::uint64_t last, std::size_t limit,
-                                     Flags has_moved, Floats highest_own) {
+                                     Floats highest_own, std::size_t most,
+                                     std::optional<Floats> moves) {
+    const std::size_t d = std::get<0>(clusters).shape(1);
     std::vector<std::vector<std::int64_t>> movers;
+    std::optional<SentRows> sent;
     Proposals kept = released([&] {
         const std::vector<Part<Value>> parts = view(list, seed);
         const ClusterTable start = view(clusters);
-        const std::vector<std::uint8_t> moved(has_moved.data(),
-                                              has_moved.data() + has_moved.size());
-        InterruptCheck interrupts([] { return false; });
-        ThreadPool pool(1, interrupts);
         ProposalList found;
-        movers = LabeledProposals<Value>(start, moved, highest_own.data(), new_penalty, pool)
-                     .find(parts, {first, last}, found);
-        return found.take(parts, limit, start.n_features);
+        LabeledProposals<Value> proposals(start, highest_own.data(), new_penalty);
+        RowsInDoubt* doubt = moves ? &proposals.gather(most, moves->data()) : nullptr;
+        movers = proposals.find(parts, {first, last}, found);
+        if (doubt) sent.emplace(parts, *doubt, d);
+        return found.take(parts, limit, d);
     });
     std::vector<Column<std::int64_t>> columns;
     for (std::vector<std::int64_t>& rows : movers) columns.push_back(column(std::move(rows)));
-    auto [keys, points, n_found] = to_arrays(std::move(kept), std::get<0>(clusters).shape(1));
-    return {std::move(keys), std::move(points), n_found, std::move(columns)};
+    auto [keys, points, n_found] = to_arrays(std::move(kept), d);
+    std::optional<DoubtArrays> in_doubt;
+    if (sent) in_doubt = sent->arrays(d);
+    return {std::move(keys), std::move(points), n_found, std::move(columns), std::move(in_doubt)};
 }
 
 template <typename Value>
@@ -189,18 +236,74 @@ Rows<double> sum_moves_arrays(PartList<Value> list, std::size_t n_slots, SumArra
                 how.columns.size());
 }
 
-// The totals of sums in bins, by slot, and what their rounding lost.
-std::tuple<Rows<double>, Rows<double>> totals_of_bins(Table<double> bins, SumArrays sums) {
-    const Bins columns = view(sums).columns;
-    std::vector<double> totals, rests;
-    for (std::size_t k = 0; k < bins.shape(0); ++k)
-        for (std::size_t c = 0; c < columns.n_columns(); ++c) {
-            const auto [total, rest] = columns.precise_total(bins.data() + k * columns.size(), c);
-            totals.push_back(total);
-            rests.push_back(rest);
-        }
-    return {rows(std::move(totals), bins.shape(0), columns.n_columns()),
-            rows(std::move(rests), bins.shape(0), columns.n_columns())};
+// theta_old, gamma, and offsets and scales of the costs of reviving
+using MemoryArrays = std::tuple<Table<double>, Floats, Floats, Floats>;
+
+Remembered view(const MemoryArrays& arrays) {
+    const auto& [centers, gamma, offsets, scales] = arrays;
+    return Remembered(centers.data(), centers.shape(1), values(gamma), values(offsets),
+                      values(scales));
+}
+
+// What a batch comes to by slot, and L_t.
+using SettledArrays = std::tuple<Column<double>, Rows<double>, double>;
+
+// n, centers and cost, given the members of each slot and their sums in bins.
+SettledArrays settle_clusters(Ints n_members, Table<double> bins, MemoryArrays memory,
+                              SumArrays sums, double new_penalty) {
+    const Remembered remembered = view(memory);
+    const BatchSums how = view(sums);
+    const Points<double> nobody{nullptr, nullptr, 0, remembered.n_features};
+    InterruptCheck interrupts([] { return false; });
+    ThreadPool pool(1, interrupts);
+    BorderPasses passes(nobody, remembered, new_penalty, how, pool);
+    passes.start({{}, {}, {}, {}, values(n_members), values(bins)});
+    Solution found = passes.solution();
+    return {column(std::move(found.counts)),
+            rows(std::move(found.centers), n_members.size(), remembered.n_features),
+            found.cost_trace[0]};
+}
+
+// labels, members, sums in bins, slots that moved, centers before the last pass, costs, passes in
+// which anybody moved, whether the run has converged
+using BorderArrays =
+    std::tuple<Column<Slot>, Column<std::int64_t>, Rows<double>, Column<std::uint8_t>, Rows<double>,
+               Column<double>, std::size_t, bool>;
+
+// Late passes over the rows in doubt; slacks and reaches are of the rows that stayed behind, by
+// piece and slot.
+BorderArrays pass_border(Table<double> points, std::optional<Floats> weights,
+                         Given<const Slot, 1> labels, Ints n_members, Table<double> bins,
+                         Table<double> slacks, Table<double> reaches, MemoryArrays memory,
+                         SumArrays sums, double new_penalty, std::size_t n_threads) {
+    const Remembered remembered = view(memory);
+    const BatchSums how = view(sums);
+    const Points<double> border = points_of(points, weights);
+    const Solution whole{values(labels), {}, {}, {}, values(n_members), values(bins)};
+    Solution found;
+    std::vector<std::uint8_t> has_moved;
+    std::vector<double> last_centers;
+    std::size_t n_passes = 0;
+    const bool is_over = run_released(n_threads, [&](ThreadPool& pool) {
+        BorderPasses passes(border, remembered, new_penalty, how, pool);
+        passes.start(whole);
+        LeftBehind left_behind(n_members.size(), passes.centers(), values(slacks), values(reaches));
+        passes.run(whole, left_behind);
+        found = passes.solution();
+        has_moved = passes.has_moved;
+        last_centers = passes.last_centers;
+        n_passes = passes.n_passes;
+        return passes.is_over;
+    });
+    const std::size_t n_slots = found.n_members.size(), d = remembered.n_features;
+    return {column(std::move(found.labels)),
+            column(std::move(found.n_members)),
+            rows(std::move(found.bins), n_slots, how.columns.size()),
+            column(std::move(has_moved)),
+            rows(std::move(last_centers), n_passes ? n_slots : 0, d),
+            column(std::move(found.cost_trace)),
+            n_passes,
+            is_over};
 }
 
 // The within-cluster term of L_t, from these totals; `counts` are n of each slot.
@@ -226,7 +329,7 @@ std::tuple<Column<std::uint64_t>, Column<std::int64_t>, Rows<double>> replay_arr
     SlotChangeLists changes = released([&] {
         ClusterTable start = view(clusters);
         return replay(start, keys.data(), points.data(), keys.size(), theta_old.data(),
-                      {gamma.data(), gamma.data() + gamma.size()}, new_penalty);
+                      values(gamma), new_penalty);
     });
     const std::size_t n = changes.keys.size();
     return {column(std::move(changes.keys)), column(std::move(changes.slots)),
@@ -263,7 +366,8 @@ void bind_passes(nb::module_& module) {
     module.def("propose_unlabeled", &propose_unlabeled_arrays<Value>, "parts"_a, "seed"_a,
                "clusters"_a, "new_penalty"_a, "first"_a, "last"_a, "limit"_a, "sgemm"_a.none());
     module.def("propose_labeled", &propose_labeled_arrays<Value>, "parts"_a, "seed"_a, "clusters"_a,
-               "new_penalty"_a, "first"_a, "last"_a, "limit"_a, "has_moved"_a, "highest_own"_a);
+               "new_penalty"_a, "first"_a, "last"_a, "limit"_a, "highest_own"_a, "most"_a,
+               "moves"_a.none());
     module.def("count_moves", &count_moves_arrays<Value>, "parts"_a, "seed"_a, "n_slots"_a,
                "last"_a);
     module.def("update_own", &update_own_arrays<Value>, "parts"_a, "centers"_a, "has_moved"_a,
@@ -279,7 +383,11 @@ void bind_pieces(nb::module_& module) {
     bind_passes<float>(module);
     module.def("replay", &replay_arrays, "clusters"_a, "keys"_a, "points"_a, "theta_old"_a,
                "gamma"_a, "new_penalty"_a);
-    module.def("totals_of_bins", &totals_of_bins, "bins"_a, "sums"_a);
+    module.def("settle_clusters", &settle_clusters, "n_members"_a, "bins"_a, "memory"_a, "sums"_a,
+               "new_penalty"_a);
+    module.def("pass_border", &pass_border, "points"_a, "weights"_a.none(), "labels"_a,
+               "n_members"_a, "bins"_a, "slacks"_a, "reaches"_a, "memory"_a, "sums"_a,
+               "new_penalty"_a, "n_threads"_a);
     module.def("within_of_totals", &within_of_totals, "totals"_a, "rests"_a, "counts"_a,
                "centers"_a);
     module.def(

@@ -3,17 +3,20 @@
 // visits the rows in increasing order of key, wherever they lie.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "algorithm/visiting_orders.hpp"
 #include "records/points.hpp"
 #include "search/cost_table.hpp"
+#include "threads/blocks.hpp"
 
 namespace dynmeans::dask {
 
 using namespace records;
 using namespace search;
+using namespace threads;
 using namespace algorithm;
 
 constexpr Slot kProposer = -2;  // wants an inactive or a new cluster: not for a machine to decide
@@ -27,7 +30,6 @@ struct Part {
     Slot* labels;                    // after the last pass
     Slot* next;                      // in the pass under way
     double* own;                     // cost of the own cluster
-    bool has_own;                    // false: `own` has not been computed yet
     const std::int64_t* movers;      // rows whose `next` is not their label; null: not known
     std::size_t n_movers;
 
@@ -45,6 +47,13 @@ struct Part {
         }
     }
 };
+
+// Calls `look(begin, end)` for short runs of the rows of a part.
+template <typename Value, typename Look>
+void for_each_run(const Part<Value>& part, Look look) {
+    for (std::size_t begin = 0; begin < part.points.n_points; begin += kPointBlock)
+        look(begin, std::min(begin + kPointBlock, part.points.n_points));
+}
 
 struct KeyRange {
     std::uint64_t first, last;  // both inside

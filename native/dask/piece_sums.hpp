@@ -20,13 +20,6 @@ using namespace numeric;
 using namespace threads;
 using namespace algorithm;
 
-// Calls `look(begin, end)` for short runs of the rows of a part.
-template <typename Value, typename Look>
-void for_each_run(const Part<Value>& part, Look look) {
-    for (std::size_t begin = 0; begin < part.points.n_points; begin += kPointBlock)
-        look(begin, std::min(begin + kPointBlock, part.points.n_points));
-}
-
 // Visits the rows [begin, end) whose slot is marked. They lie far apart, so they are first listed,
 // then asked for ahead of their use.
 template <typename Value, typename Visit>
@@ -40,17 +33,16 @@ void visit_marked(const Part<Value>& part, std::size_t begin, std::size_t end,
     }
 }
 
-// Own costs are taken again for slots that moved, and in parts that have none; returns the highest
-// of each slot. `highest` is that of the other slots, null where no part has any.
+// Own costs are taken again for slots that moved, or for all; returns the highest of each slot.
+// `highest` is that of the other slots, null where no own cost is known.
 template <typename Value>
 std::vector<double> update_own(const std::vector<Part<Value>>& parts, const double* centers,
                                const std::uint8_t* has_moved, const double* highest,
                                std::size_t n_slots) {
     std::vector<double> found(n_slots), buffer;
-    SlotMarks moved(n_slots), all(n_slots);
+    SlotMarks taken(n_slots);
     for (std::size_t k = 0; k < n_slots; ++k) {
-        moved.set(k, has_moved[k]);
-        all.set(k, true);
+        taken.set(k, !highest || has_moved[k]);
         if (highest && !has_moved[k]) found[k] = highest[k];
     }
     std::vector<std::uint32_t> list;
@@ -63,7 +55,7 @@ std::vector<double> update_own(const std::vector<Part<Value>>& parts, const doub
             found[k] = std::max(found[k], part.own[i]);
         };
         for_each_run(part, [&](std::size_t begin, std::size_t end) {
-            visit_marked(part, begin, end, part.has_own ? moved : all, list, take_again);
+            visit_marked(part, begin, end, taken, list, take_again);
         });
     }
     return found;

@@ -62,7 +62,7 @@ class LaterPass {
              Assignment& assignment) {
         watch_.find(has_moved, n_moved, assignment, wishes_);
         if (wishes_.empty()) return;
-        if (can_change_slots(assignment))
+        if (can_change_slots(wishes_, assignment, leavers_))
             visit_in_order(assignment);
         else
             for (const Wish& wish : wishes_)
@@ -73,18 +73,6 @@ class LaterPass {
     // Beyond these, and one for eight slots, visiting every point is cheaper.
     static constexpr std::size_t kMaxChanges = 48;
     static constexpr std::size_t kAhead = 8;  // points
-
-    // Without a point that opens or revives, and with one that stays in each cluster, none.
-    bool can_change_slots(const Assignment& assignment) {
-        leavers_.assign(assignment.n_members.size(), 0);
-        for (const Wish& wish : wishes_) {
-            if (wish.slot == kOpenNew || assignment.n_members[wish.slot] == 0) return true;
-            ++leavers_[assignment.labels[wish.point]];
-        }
-        for (std::size_t k = 0; k < leavers_.size(); ++k)
-            if (leavers_[k] > 0 && leavers_[k] == assignment.n_members[k]) return true;
-        return false;
-    }
 
     using Turn = std::pair<std::int32_t, Slot>;  // position in the order, wished slot
 

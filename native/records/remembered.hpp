@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "records/motion.hpp"
@@ -54,6 +55,18 @@ struct Remembered {
             scales[k] = 1.0 / ((penalties.exact_revival ? spread : moved) + 1.0);
         }
     }
+
+    // From what follows from the penalties already: enough for a run of Algorithm 2.
+    Remembered(const double* centers, std::size_t n_features, std::vector<double> given_gamma,
+               std::vector<double> given_offsets, std::vector<double> given_scales)
+        : centers(centers),
+          last_centers(centers),
+          weights(nullptr),
+          n_clusters(given_gamma.size()),
+          n_features(n_features),
+          gamma(std::move(given_gamma)),
+          offsets(std::move(given_offsets)),
+          scales(std::move(given_scales)) {}
 
     Remembered(const Remembered&) = delete;  // `centers` may point into it
     Remembered& operator=(const Remembered&) = delete;

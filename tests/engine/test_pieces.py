@@ -2,67 +2,16 @@
 
 import numpy as np
 import pytest
-from dask_streams import DaskStream
+from batch_in_pieces import check_batches, check_stream, solve
 
-from benchmarks.scale.one_process import OneProcess, cut_here
 from dynmeans import ClusterState, Penalties, VisitingOrders, step
-from dynmeans.algorithm.update_state import let_time_pass
 from dynmeans.engine import blas
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask import assign_labels
-from dynmeans.engine.dask.assign_labels import Remembered
-from dynmeans.engine.dask.cluster import cluster
-from dynmeans.engine.dask.messages import OrderRun
 from dynmeans.engine.dask.piece import Piece
 from dynmeans.engine.dask.piece_run import PieceRun
-from dynmeans.engine.dask.step import keys_of, sum_facts
 
 N_STREAMS = 25
-
-
-def solve(batch, state, penalties, revival, cuts=()):
-    """Run Algorithm 2 in every order; yields cost traces, centers and counts by slot."""
-    points, weights, orders, elapsed = batch
-    remembered = Remembered(
-        let_time_pass(state, elapsed, penalties), penalties.with_revival(revival)
-    )
-    for number, (seed, positions) in enumerate(keys_of(orders, state.n_steps)):
-        workers = OneProcess(cut_here(points, weights, cuts), positions)
-        n_keys = 2**64 if positions is None else len(points)
-        magnitudes, is_weighted = workers.magnitudes(), weights is not None
-        sums = sum_facts(magnitudes, len(points), is_weighted, remembered)
-        run = OrderRun(str(number), seed, n_keys, penalties.new_penalty, sums)
-        yield cluster(workers, len(points), remembered, run, ())
-
-
-def check_stream(seed):
-    stream = DaskStream(seed)
-    check_batches(stream.batches, stream.penalties, stream.revival, seed)
-
-
-def check_batches(batches, penalties, revival, seed):
-    """Every order alone must give what the native backend gives in that order."""
-    rng, state = np.random.default_rng(seed), ClusterState.empty(batches[0][0].shape[1])
-    for points, weights, orders, elapsed, *_ in batches:
-        if not len(points):
-            continue
-        options = {"elapsed": elapsed, "sample_weight": weights}
-        ruled = penalties.with_revival(revival)
-        batch = (points, weights, orders, elapsed)
-        cuts = rng.integers(len(points), size=5).tolist()
-        listed = orders
-        if isinstance(orders, VisitingOrders):
-            listed = compiled.hash_orders(
-                len(points), orders.row_seed(state.n_steps), orders.n_init
-            )
-        solved = solve(batch, state, penalties, revival, cuts)
-        for order, found in zip(listed, solved, strict=True):
-            _, alone = step(points, state, ruled, orders=order[None], **options)
-            np.testing.assert_array_equal(found.cost_trace, alone.cost_trace)
-            seen = found.counts > 0
-            np.testing.assert_array_equal(found.centers[seen], alone.centers)
-            np.testing.assert_array_equal(found.counts[seen], alone.counts)
-        state, _ = step(points, state, ruled, orders=orders, **options)
 
 
 @pytest.mark.parametrize("seed", range(N_STREAMS))
@@ -111,7 +60,7 @@ def test_every_way_of_searching_equals_the_whole_batch(n_features, n_clusters, d
     points = (centers[rng.integers(n_clusters, size=20_000)] + noise).astype(dtype)
     penalties = Penalties(0.5 * n_features**0.5, max_gap=3, reach=1)
     orders = VisitingOrders(n_clusters, by="row")
-    (found,) = solve(
+    ((found, _),) = solve(
         (points, None, orders, 1.0), ClusterState.empty(n_features), penalties, "paper"
     )
     _, alone = step(points, ClusterState.empty(n_features), penalties, orders=orders)
@@ -126,23 +75,28 @@ def test_rows_find_their_cheapest_slot_and_only_others_propose(n_features, n_clu
     """On a lattice, where sums are exact: ties between slots, and with lambda, are many."""
     rng = np.random.default_rng([n_features, n_clusters])
     centers = 0.25 * rng.integers(-6, 7, size=(n_clusters, n_features))
-    near = centers[rng.integers(n_clusters, size=3000)]
+    near = centers[rng.integers(n_clusters, size=20_000)]
     points = (near + 0.25 * rng.integers(-2, 3, size=near.shape)).astype(dtype)
     is_active = (rng.random(n_clusters) < 0.8).astype(np.uint8)
     offsets, scales = np.where(is_active, 0.0, 0.125), np.where(is_active, 1.0, 0.5)
-    costs = offsets + scales * ((points[:, None] - centers) ** 2).sum(axis=2)
+    distances = [((points - center) ** 2).sum(axis=1, dtype=np.float64) for center in centers]
+    costs = offsets + scales * np.stack(distances, axis=1)
     slots, lowest = costs.argmin(axis=1), costs.min(axis=1)
     new_penalty = float(np.quantile(lowest, 0.7, method="nearest"))
     assert (lowest == new_penalty).any()
-    labels, chosen, own = np.full(3000, -1, np.int32), np.full(3000, -1, np.int32), np.zeros(3000)
+    labels, chosen, own = (
+        np.full(20_000, -1, np.int32),
+        np.full(20_000, -1, np.int32),
+        np.zeros(20_000),
+    )
     keys, _, n_found = compiled.propose_unlabeled(
-        [(points, None, 0, None, labels, chosen, own, False, None)],
+        [(points, None, 0, None, labels, chosen, own, None)],
         7,
         (centers, offsets, scales, is_active),
         new_penalty,
         0,
         2**64 - 1,
-        10_000,
+        20_000,
         blas.sgemm_for(points),
     )
     joins = (lowest <= new_penalty) & (is_active[slots] == 1)
@@ -156,7 +110,7 @@ def test_rows_too_far_off_for_cells_equal_the_whole_batch():
     places = np.array([*np.ndindex(10, 10), *([[1e13, 0.0]] * 3)])
     points = places[rng.integers(len(places), size=20_000)] + 0.1 * rng.normal(size=(20_000, 2))
     penalties, orders = Penalties(0.5, max_gap=3, reach=1), VisitingOrders(3, by="row")
-    (found,) = solve((points, None, orders, 1.0), ClusterState.empty(2), penalties, "paper")
+    ((found, _),) = solve((points, None, orders, 1.0), ClusterState.empty(2), penalties, "paper")
     _, alone = step(points, ClusterState.empty(2), penalties, orders=orders)
     np.testing.assert_array_equal(found.cost_trace, alone.cost_trace)
     np.testing.assert_array_equal(found.counts, alone.counts)
@@ -176,7 +130,7 @@ def test_moves_keep_the_first_to_join_and_the_last_to_leave(
     positions = np.array([5, 1, 9, 3], dtype=np.uint64)
     labels, chosen = np.array([0, 0, 0, -1], np.int32), np.ones(4, np.int32)
     listed = None if movers is None else np.array(movers)
-    piece = (np.zeros((4, 1)), None, 0, positions, labels, chosen, np.zeros(4), True, listed)
+    piece = (np.zeros((4, 1)), None, 0, positions, labels, chosen, np.zeros(4), listed)
     found = compiled.count_moves([piece], 0, 2, last)
     assert [array.tolist() for array in found[:2]] == [[0, joined], [left, 0]]
     assert (found[2][1], found[3][0]) == (first_join, last_leave)
@@ -191,8 +145,7 @@ def test_sums_of_moves_are_those_who_joined_less_those_who_left(movers):
     weights = np.array([1.0, 2.0, 3.0, 4.0])
     labels, chosen = np.array([0, 0, 0, -1], np.int32), np.array([1, 1, 0, 1], np.int32)
     listed = None if movers is None else np.array(movers)
-    part = (points, weights, 0, None, labels, chosen, np.zeros(4), True, listed)
+    part = (points, weights, 0, None, labels, chosen, np.zeros(4), listed)
     sums = (np.array([40.0]), 1.0, 4.0, 4, True, 1.0)
-    totals, rests = compiled.totals_of_bins(compiled.sum_moves([part], 2, sums), sums)
+    totals = compiled.sum_moves([part], 2, sums).reshape(2, -1, 4).sum(axis=1)
     assert totals.tolist() == [[-3.0, -50.0, -900.0, 0.0], [7.0, 210.0, 7300.0, 0.0]]
-    assert not rests.any()

@@ -15,7 +15,7 @@ from dynmeans.algorithm.assign_labels import RevivalCosts, revival_costs
 from dynmeans.algorithm.assign_params import prior_weights
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask.messages import Labeling, Moves, Proposals, Reply, Request
-from dynmeans.engine.dask.pass_log import ClusterTable, FlagArray, PassLog, SlotChanges
+from dynmeans.engine.dask.pass_log import ClusterTable, PassLog, SlotChanges
 from dynmeans.engine.dask.workers import Workers
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
@@ -44,6 +44,11 @@ class Remembered:
         """Offset and scale of reviving each cluster."""
         return revival_costs(self.state, self.penalties)
 
+    @property
+    def arrays(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """As the compiled module takes it."""
+        return self.state.centers, self.gamma, self.costs.offsets, self.costs.scales
+
     def asleep(self, slots: IntArray) -> ClusterTable:
         """Some of the clusters, waiting to be revived."""
         offsets, scales = self.costs.offsets[slots], self.costs.scales[slots]
@@ -59,7 +64,6 @@ class PassRequests:
     n_rows: int
     remembered: Remembered
     before: Labeling
-    has_moved: FlagArray
     kept_runs: tuple[str, ...]
 
     @property
@@ -67,12 +71,14 @@ class PassRequests:
         """Number of possible keys."""
         return self.before.run.n_keys
 
-    def ask(self, log: PassLog, settle: int, propose: tuple[int, int] | None) -> list[Reply]:
+    def ask(
+        self, log: PassLog, settle: int, propose: tuple[int, int] | None, gather: int = 0
+    ) -> list[Reply]:
         """Ask for labels that are final below a key, and for proposers of a range of keys."""
         n_bytes = 8 * max(1, log.table.centers.shape[1]) * self.workers.n_pieces
         limit = max(_FEWEST_PROPOSERS, _MOST_BYTES // n_bytes)
         return self.workers.ask(
-            Request(self.before, log, self.has_moved, settle, propose, limit, self.kept_runs)
+            Request(self.before, log, settle, propose, limit, gather, self.kept_runs)
         )
 
     def replay(self, log: PassLog, first: int, proposals: Proposals) -> SlotChanges:

@@ -1,19 +1,26 @@
-"""Algorithm 2 over a cluster: alternate labels and parameters until the cost stops falling."""
+"""Algorithm 2 over a cluster: alternate labels and parameters until the cost stops falling.
+
+Late passes move few rows. Those that may soon prefer another cluster are gathered once, and passes
+are made over them alone, here, until a row that stayed behind might follow (decision 0505).
+"""
 
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from dynmeans.algorithm.assign_params import weighted_means
 from dynmeans.algorithm.cluster import NO_FALL, has_risen
-from dynmeans.algorithm.cost import cluster_terms
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask.assign_labels import PassRequests, Remembered, first_pass, later_pass
-from dynmeans.engine.dask.messages import Labeling, Moves, OrderRun
+from dynmeans.engine.dask.messages import Decided, InDoubt, Labeling, Moves, OrderRun, Reply
 from dynmeans.engine.dask.pass_log import ClusterTable, PassLog
 from dynmeans.engine.dask.workers import Workers
+from dynmeans.engine.threads import choose_n_threads
 from dynmeans.records.arrays import FloatArray, IntArray
+
+_MOST_BYTES = 2**24  # Of all rows in doubt that are gathered at a time.
+_MOVERS = 4  # As many rows are gathered for one that moved in the last pass, at least.
+_PAYS = 4  # Passes that a gathering has to bring; otherwise the next one waits,
+_LONGEST_WAIT = 64  # each time twice as many passes, up to this.
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,81 +40,156 @@ class DaskSolution:
 
 @dataclass(frozen=True, slots=True)
 class _Clusters:
-    """The clusters between two passes; `sums` in bins, and what their points cost."""
+    """The clusters between two passes; `sums` in bins, and L_t (Eq. 15)."""
 
     n_members: IntArray
     sums: FloatArray
     counts: FloatArray
     centers: FloatArray
-    within: float
+    cost: float
+
+    @classmethod
+    def of(
+        cls, n_members: IntArray, sums: FloatArray, remembered: Remembered, run: OrderRun
+    ) -> "_Clusters":
+        """AssignParams: n and center of each slot (Eq. 12)."""
+        memory, penalty = remembered.arrays, run.new_penalty
+        found = compiled.settle_clusters(n_members, sums, memory, run.sums, penalty)
+        return cls(n_members, sums, *found)
+
+    def table(self, remembered: Remembered, centers: FloatArray | None = None) -> ClusterTable:
+        """Return what rows compare, with these centers or others."""
+        n, is_active = remembered.state.n_clusters, self.n_members > 0
+        offsets, scales = np.zeros(len(is_active)), np.ones(len(is_active))
+        offsets[:n] = np.where(is_active[:n], 0.0, remembered.costs.offsets)
+        scales[:n] = np.where(is_active[:n], 1.0, remembered.costs.scales)
+        chosen = self.centers if centers is None else centers
+        return ClusterTable(chosen, offsets, scales, is_active.astype(np.uint8))
+
+
+@dataclass(frozen=True, slots=True)
+class _Gathering:
+    """When to ask for rows in doubt, and for how many: where that pays."""
+
+    most: int
+    n_moved: int | None = None  # Rows that moved in the last pass; None where slots changed
+    pause: int = 1  # Passes to wait for, once one did not pay
+    wait: int = 0  # Passes to wait for now
+
+    @classmethod
+    def of(cls, remembered: Remembered) -> "_Gathering":
+        """Begin a run."""
+        return cls(_MOST_BYTES // (8 * (remembered.state.n_features + 3)))
+
+    @property
+    def limit(self) -> int:
+        """Rows to ask for in the next pass."""
+        is_few = self.n_moved is not None and _MOVERS * self.n_moved <= self.most
+        return self.most if is_few and not self.wait else 0
+
+    def after(self, n_passes: int) -> "_Gathering":
+        """Learn how many passes were made without the workers."""
+        if self.limit and n_passes < _PAYS:
+            return replace(self, wait=self.pause, pause=min(2 * self.pause, _LONGEST_WAIT))
+        if self.limit:
+            return replace(self, pause=1)
+        return replace(self, wait=max(0, self.wait - 1))
 
 
 def cluster(
     workers: Workers, n_rows: int, remembered: Remembered, run: OrderRun, kept_runs: tuple[str, ...]
 ) -> DaskSolution:
     """Cluster one batch given what is remembered from earlier batches."""
-    n = remembered.state.n_clusters
-    before = Labeling(run, 0, None)
-    nobody = np.empty(0, dtype=np.uint8)
-    requests = PassRequests(workers, n_rows, remembered, before, nobody, kept_runs)
+    nobody = np.zeros(remembered.state.n_clusters, dtype=np.int64)
+    before = Labeling(run, 0, None, 0, np.empty(0, dtype=np.uint8))
+    requests = PassRequests(workers, n_rows, remembered, before, kept_runs)
     log, moves = first_pass(requests)
-    clusters = _Clusters(np.zeros(n, dtype=np.int64), np.zeros((n, 0)), np.empty(0), np.empty(0), 0)
-    cost_trace: list[float] = []
-    while True:
-        cheaper = before, clusters
-        clusters, log, has_moved = _move_centers(clusters, log, moves, remembered, run)
-        before = Labeling(run, before.n_passes + 1, log)
-        requests = replace(requests, before=before, has_moved=has_moved)
-        under_way = PassLog.start(_table(clusters, remembered))
-        replies = requests.ask(under_way, 0, (0, run.n_keys - 1))
-        cost = _cost(clusters, remembered)
-        fell = not cost_trace or cost < cost_trace[-1] * (1.0 - NO_FALL)
-        cost_trace.append(cost)
+    before, clusters = _move_centers(before, nobody, None, log, moves, remembered)
+    cost_trace, gathering = [clusters.cost], _Gathering.of(remembered)
+    while clusters.n_members.any():
+        requests = replace(requests, before=before)
+        log = PassLog.start(clusters.table(remembered))
+        replies = requests.ask(log, 0, (0, run.n_keys - 1), gathering.limit // workers.n_pieces)
+        alone = _pass_border(before, clusters, remembered, replies)
+        gathering = gathering.after(alone[0].n_passes - before.n_passes if alone else 0)
+        if alone is not None:
+            before, clusters, costs, is_over = alone
+            cost_trace += costs
+            if is_over:
+                break
+            continue
+        log, moves = later_pass(requests, log, clusters.n_members, replies)
+        n_moved = int(moves.n_joined.sum())
+        if not n_moved:
+            cost_trace.append(clusters.cost)
+            break
+        after = _move_centers(before, clusters.n_members, clusters.sums, log, moves, remembered)
+        cost_trace.append(after[1].cost)
         if has_risen(cost_trace):
-            (before, clusters), cost_trace = cheaper, cost_trace[:-1]
+            cost_trace.pop()
             break
-        if not fell or not clusters.n_members.any():
+        before, clusters = after
+        if not cost_trace[-1] < cost_trace[-2] * (1.0 - NO_FALL):
             break
-        log, moves = later_pass(requests, under_way, clusters.n_members, replies)
-        if not (moves.n_joined.any() or moves.n_left.any()):
-            cost_trace.append(cost)
-            break
+        gathering = replace(gathering, n_moved=None if len(log.changes.keys) else n_moved)
     return DaskSolution(before, clusters.counts, clusters.centers, cost_trace)
 
 
 def _move_centers(
-    before: _Clusters, log: PassLog, moves: Moves, remembered: Remembered, run: OrderRun
-) -> tuple[_Clusters, PassLog, npt.NDArray[np.uint8]]:
-    """AssignParams: close up slots that emptied, and move those that points joined or left."""
+    before: Labeling,
+    n_members: IntArray,
+    sums: FloatArray | None,
+    log: PassLog,
+    moves: Moves,
+    remembered: Remembered,
+) -> tuple[Labeling, _Clusters]:
+    """Close up slots that emptied, and move those that points joined or left."""
     assert moves.sums is not None, "the pass is over"
-    is_kept = np.ones(log.n_slots, dtype=bool)
-    n_members = moves.n_joined - moves.n_left
-    n_members[: len(before.n_members)] += before.n_members
-    sums = moves.sums.copy()
-    sums[: len(before.sums)] += before.sums if before.sums.size else 0.0
-    n_remembered = remembered.state.n_clusters
-    is_kept[n_remembered:] = n_members[n_remembered:] > 0
-    n_members, sums = n_members[is_kept], sums[is_kept]
-    totals, rests = compiled.totals_of_bins(sums, run.sums)
-    is_weighted = totals.shape[1] > remembered.state.n_features + 2
-    counts = totals[:, 0].copy() if is_weighted else n_members.astype(np.float64)
-    means = totals[:, int(is_weighted) : -2]
-    centers = weighted_means(counts, means, remembered.state, remembered.penalties)
-    within = compiled.within_of_totals(totals, rests, counts, centers)
+    is_kept, n = np.ones(log.n_slots, dtype=bool), remembered.state.n_clusters
+    after, all_sums = moves.n_joined - moves.n_left, moves.sums.copy()
+    after[: len(n_members)] += n_members
+    if sums is not None:
+        all_sums[: len(sums)] += sums
+    is_kept[n:] = after[n:] > 0
+    clusters = _Clusters.of(after[is_kept], all_sums[is_kept], remembered, before.run)
     log = replace(log, renamed=np.where(is_kept, np.cumsum(is_kept) - 1, -1))
     has_moved = (moves.n_joined + moves.n_left > 0)[is_kept].astype(np.uint8)
-    return _Clusters(n_members, sums, counts, centers, within), log, has_moved
+    return Labeling(before.run, before.n_passes + 1, log, before.n_passes, has_moved), clusters
 
 
-def _table(clusters: _Clusters, remembered: Remembered) -> ClusterTable:
-    n, is_active = remembered.state.n_clusters, clusters.n_members > 0
-    offsets, scales = np.zeros(len(is_active)), np.ones(len(is_active))
-    offsets[:n] = np.where(is_active[:n], 0.0, remembered.costs.offsets)
-    scales[:n] = np.where(is_active[:n], 1.0, remembered.costs.scales)
-    return ClusterTable(clusters.centers, offsets, scales, is_active.astype(np.uint8))
+def _pass_border(
+    before: Labeling, clusters: _Clusters, remembered: Remembered, replies: list[Reply]
+) -> tuple[Labeling, _Clusters, list[float], bool] | None:
+    """Make passes over the rows in doubt alone; None if there is none to be made.
 
-
-def _cost(clusters: _Clusters, remembered: Remembered) -> float:
-    """L_t, Eq. 15."""
-    terms = cluster_terms(clusters.counts, clusters.centers, remembered.state, remembered.penalties)
-    return terms + clusters.within
+    Returns the labels and the clusters after the last one, the costs on the way, and whether the
+    run has converged.
+    """
+    gathered = [reply.in_doubt for reply in replies if reply.in_doubt is not None]
+    if len(gathered) < len(replies):
+        return None
+    rows, run = InDoubt.merged(gathered), before.run
+    labels, n_members, sums, has_moved, last_centers, costs, n_passes, is_over = (
+        compiled.pass_border(
+            rows.points,
+            rows.weights,
+            rows.labels,
+            clusters.n_members,
+            clusters.sums,
+            rows.slacks,
+            rows.reaches,
+            remembered.arrays,
+            run.sums,
+            run.new_penalty,
+            choose_n_threads(rows.points.size),
+        )
+    )
+    if not n_passes:
+        return (before, clusters, costs[1:].tolist(), True) if is_over else None
+    table = clusters.table(remembered, last_centers)
+    log = replace(PassLog.start(table), renamed=np.arange(table.n_slots))
+    changed = np.flatnonzero(labels != rows.labels)
+    changed = changed[np.argsort(rows.keys[changed])]
+    decided = Decided(rows.keys[changed], labels[changed])
+    after = Labeling(run, before.n_passes + n_passes, log, before.n_passes, has_moved, decided)
+    return after, _Clusters.of(n_members, sums, remembered, run), costs[1:].tolist(), is_over

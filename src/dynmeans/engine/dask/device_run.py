@@ -69,14 +69,12 @@ class DeviceRun(PieceRun):
     def _update_own(self, request: Request) -> None:
         """Own costs are found where rows choose."""
 
-    def _choose(
-        self, request: Request, keys: tuple[int, int]
-    ) -> tuple[KeyArray, FloatArray, int, list[IntArray] | None]:
+    def _choose(self, request: Request, keys: tuple[int, int]) -> tuple[Any, ...]:
         table, penalty = request.log.table_before(keys[0]), self._run.new_penalty
         arguments = (self._pairs(), table.arrays, penalty, keys, request.limit)
         if request.pass_number == 1:
-            return *self._device_parts.propose_unlabeled(*arguments), None
-        return self._device_parts.propose_labeled(*arguments)
+            return *self._device_parts.propose_unlabeled(*arguments), None, None
+        return *self._device_parts.propose_labeled(*arguments), None
 
     def _count_moves(self, n_slots: int, last: int) -> tuple[Any, ...]:
         return self._device_parts.count_moves(self._pairs(), n_slots, last)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from dynmeans.engine.dask.pass_log import FlagArray, KeyArray, PassLog
 from dynmeans.records.arrays import FloatArray, IntArray
@@ -22,12 +23,27 @@ class OrderRun:
 
 
 @dataclass(frozen=True, slots=True)
+class Decided:
+    """Labels that the client found for rows it had gathered, by increasing key."""
+
+    keys: KeyArray
+    labels: npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
 class Labeling:
-    """What the labels after some passes follow from: the log of the last one, None before any."""
+    """What the labels after some passes follow from: the log of the last one, None before any.
+
+    The rest saves work: who remembers the labels after `since` passes, when all rows were looked at
+    last, needs to look only at slots that moved and rows that were decided since.
+    """
 
     run: OrderRun
     n_passes: int
     log: PassLog | None
+    since: int
+    has_moved: FlagArray
+    decided: Decided | None = None  # None: rows were labeled where they lie
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +52,10 @@ class Request:
 
     before: Labeling  # The labels when the pass under way began
     log: PassLog  # That pass, as far as it is known
-    has_moved: FlagArray  # Slots that are not as they were when the pass before began
     settle: int  # Labels are final for all keys below this one
     propose: tuple[int, int] | None  # First and last key of the rows to look at next
     limit: int  # Proposers to send back, at most
+    gather: int  # Rows in doubt to send back, at most
     kept_runs: tuple[str, ...]  # Other runs whose labels may still be asked for
 
     @property
@@ -119,6 +135,35 @@ class Moves:
 
 
 @dataclass(frozen=True, slots=True)
+class InDoubt:
+    """Rows that may soon prefer another slot, and what holds for those that stay behind.
+
+    By slot, no row that stays behind is farther than `reaches` from its center, and every other
+    choice is farther off by `slacks` at least; merged, these have a row for each piece.
+    """
+
+    keys: KeyArray
+    points: FloatArray
+    weights: FloatArray | None
+    labels: npt.NDArray[np.int32]
+    slacks: FloatArray
+    reaches: FloatArray
+
+    @classmethod
+    def merged(cls, parts: "list[InDoubt]") -> "InDoubt":
+        """Those of all pieces."""
+        weights = [part.weights for part in parts if part.weights is not None]
+        return cls(
+            np.concatenate([part.keys for part in parts]),
+            np.concatenate([part.points for part in parts]),
+            np.concatenate(weights) if weights else None,
+            np.concatenate([part.labels for part in parts]),
+            np.stack([part.slacks for part in parts]),
+            np.stack([part.reaches for part in parts]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """What is answered for one piece."""
 
@@ -126,6 +171,7 @@ class Reply:
     settled: Moves | None
     wished: Moves | None  # Among those, and the rows looked at that are no proposers
     proposals: Proposals | None
+    in_doubt: InDoubt | None = None  # None: not asked for, or not known here
 
 
 def _given(sums: FloatArray | None) -> FloatArray:

@@ -13,14 +13,16 @@ import numpy as np
 
 from dynmeans.engine import blas, native
 from dynmeans.engine.compiled import compiled
-from dynmeans.engine.dask.messages import Labeling, Moves, OrderRun, Proposals, Reply, Request
-from dynmeans.engine.dask.pass_log import (
-    ClusterTable,
-    FlagArray,
-    KeyArray,
-    PassLog,
-    SlotChanges,
+from dynmeans.engine.dask.messages import (
+    InDoubt,
+    Labeling,
+    Moves,
+    OrderRun,
+    Proposals,
+    Reply,
+    Request,
 )
+from dynmeans.engine.dask.pass_log import ClusterTable, KeyArray, PassLog, SlotChanges
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
@@ -54,6 +56,8 @@ class PieceRun:
         First and last key of rows for which `next` is their choice as of that first key.
     movers : list of IntArray, optional
         The rows whose `next` is not their label, by part, where that is known of all rows.
+    in_doubt : tuple of KeyArray and IntArray, optional
+        The rows that were sent in this pass, by their keys: the client may decide about them.
     """
 
     _np: Any = np  # arrays with one value for each row
@@ -75,6 +79,7 @@ class PieceRun:
         self.n_passes, self.own_pass, self.settled = n_passes, 0, 0
         self.proposed: tuple[int, int] | None = None
         self.movers: list[IntArray] | None = None
+        self.in_doubt: tuple[KeyArray, IntArray] | None = None
 
     def answer(self, request: Request) -> Reply:
         """Settle labels, then look at the next rows: one round of a pass."""
@@ -83,22 +88,35 @@ class PieceRun:
         if not is_first:
             self._update_own(request)
         self._settle(request.log, request.settle)
-        settled = wished = proposals = None
+        settled = wished = proposals = in_doubt = None
         is_last = request.propose is None
         if request.settle and (is_last or not is_first):
             settled = self._moves(request.log, request.settle, with_sums=is_last)
         if request.propose is not None:
-            proposals = self._propose(request, request.propose)
+            proposals, in_doubt = self._propose(request, request.propose)
             end = request.propose[1] + 1
             with_sums = end == self._run.n_keys and not len(proposals.keys)
             wished = None if is_first else self._moves(request.log, end, with_sums)
-        return Reply(settled, wished, proposals)
+        return Reply(settled, wished, proposals, in_doubt)
 
     def reach(self, labeling: Labeling) -> None:
         """Bring the labels to those after some passes."""
         n_passes, log = labeling.n_passes, labeling.log
         if self.n_passes == n_passes:
             return
+        if labeling.decided is not None and self.n_passes == labeling.since and self.in_doubt:
+            keys, rows = self.in_doubt
+            at = np.searchsorted(keys, labeling.decided.keys)
+            is_here = at < len(keys)
+            is_here[is_here] = keys[at[is_here]] == labeling.decided.keys[is_here]
+            self.labels[rows[at[is_here]]] = labeling.decided.labels[is_here]
+        else:
+            self._relabel(log, n_passes)
+        self.n_passes = n_passes
+        self.settled, self.proposed, self.movers, self.in_doubt = 0, None, None, None
+
+    def _relabel(self, log: PassLog | None, n_passes: int) -> None:
+        """Label every row by the log of the last pass."""
         if self.n_passes != n_passes - 1:
             self._forget(len(self.labels), n_passes - 1)
         assert log is not None
@@ -111,8 +129,6 @@ class PieceRun:
             renamed = self._np.asarray(np.append(log.renamed, -1).astype(np.int32))
             self.labels = renamed[self.next]
             self.next = self._np.full_like(self.labels, -1)
-        self.n_passes = n_passes
-        self.settled, self.proposed, self.movers = 0, None, None
 
     def labels_in_memory(self) -> IntArray:
         """Return the slots after the last pass that is over."""
@@ -129,7 +145,6 @@ class PieceRun:
 
     def _arrays(self) -> list[Any]:
         """As the compiled module takes them."""
-        has_own = self.own_pass > 0 and self.own_pass >= self.n_passes
         movers: Sequence[IntArray | None] = self.movers or [None] * len(self._parts)
         return [
             (
@@ -140,7 +155,6 @@ class PieceRun:
                 self.labels[span],
                 self.next[span],
                 self.own[span],
-                has_own,
                 rows,
             )
             for part, span, keys, rows in zip(
@@ -190,41 +204,50 @@ class PieceRun:
 
     def _update_own(self, request: Request) -> None:
         """Take the own costs again where the center moved; needed before rows are compared."""
-        pass_number, before = request.pass_number, request.before.log
-        if self.own_pass == pass_number:
+        before, highest = request.before, None
+        if self.own_pass == request.pass_number:
             return
-        highest = None
-        if self.own_pass == pass_number - 1 and before is not None and before.renamed is not None:
-            renamed = before.renamed[: len(self.highest)]
+        if self.own_pass == before.since + 1 and before.log and before.log.renamed is not None:
+            renamed = before.log.renamed[: len(self.highest)]
             highest = np.zeros(request.log.table.n_slots)
             highest[renamed[renamed >= 0]] = self.highest[renamed >= 0]
         self.highest = compiled.update_own(
-            self._arrays(), request.log.table.centers, request.has_moved, highest
+            self._arrays(), request.log.table.centers, before.has_moved, highest
         )
-        self.own_pass = pass_number
+        self.own_pass = request.pass_number
 
-    def _propose(self, request: Request, keys: tuple[int, int]) -> Proposals:
+    def _propose(self, request: Request, keys: tuple[int, int]) -> tuple[Proposals, InDoubt | None]:
         first, last = keys
-        keys_found, rows, n_found, movers = self._choose(request, keys)
+        keys_found, rows, n_found, movers, sent = self._choose(request, keys)
         self.proposed = (first, last)
         self.movers = movers if first == 0 and n_found == 0 else None
         is_complete = n_found == len(keys_found)
-        return Proposals(keys_found, rows, last if is_complete else int(keys_found[-1]))
+        proposals = Proposals(keys_found, rows, last if is_complete else int(keys_found[-1]))
+        if sent is None:
+            return proposals, None
+        own_keys, points, weights, labels, places, slacks = sent
+        order, reaches = np.argsort(own_keys), np.sqrt(self.highest)
+        self.in_doubt = own_keys[order], places[order]
+        is_weighted = self._parts[0].weights is not None
+        weights = weights if is_weighted else None
+        return proposals, InDoubt(own_keys, points, weights, labels, slacks, reaches)
 
-    def _choose(
-        self, request: Request, keys: tuple[int, int]
-    ) -> tuple[KeyArray, FloatArray, int, list[IntArray] | None]:
-        """Let the rows of a range of keys choose; return who proposes, and who moves if known."""
+    def _choose(self, request: Request, keys: tuple[int, int]) -> tuple[Any, ...]:
+        """Let the rows of a range of keys choose.
+
+        Returns keys and rows of who proposes, how many do, who moves if known, and rows in doubt
+        if they were asked for.
+        """
         (first, last), run = keys, self._run
         table = request.log.table_before(first)
         arguments = (self._arrays(), run.seed, table.arrays, run.new_penalty, first, last)
         if request.pass_number == 1:
             sgemm = blas.sgemm_for(max((part.points for part in self._parts), key=len))
             with blas.one_thread() if sgemm else nullcontext():
-                return *compiled.propose_unlabeled(*arguments, request.limit, sgemm), None
+                return *compiled.propose_unlabeled(*arguments, request.limit, sgemm), None, None
         highest = np.concatenate([self.highest, np.zeros(table.n_slots - len(self.highest))])
-        changed = _changed_since(request, first)
-        return compiled.propose_labeled(*arguments, request.limit, changed, highest)
+        moves = _last_moves(request) if request.gather else None
+        return compiled.propose_labeled(*arguments, request.limit, highest, request.gather, moves)
 
     def _moves(self, log: PassLog, end: int, with_sums: bool) -> Moves:
         n_joined, n_left, first_join, last_leave = self._count_moves(log.n_slots, end - 1)
@@ -256,11 +279,9 @@ def hashed(part: Part, seed: int) -> KeyArray | None:
     return key ^ (key >> np.uint64(31))
 
 
-def _changed_since(request: Request, first: int) -> FlagArray:
-    """Slots that moved since the last pass, or that something happened to in this one."""
-    changes = request.log.changes.between(0, first)
-    n_slots = max(len(request.has_moved), int(changes.slots.max(initial=-1)) + 1)
-    changed = np.ones(n_slots, dtype=np.uint8)
-    changed[: len(request.has_moved)] = request.has_moved
-    changed[changes.slots] = 1
-    return changed
+def _last_moves(request: Request) -> FloatArray:
+    """How far each center moved in the last pass, in which no slot changed."""
+    assert request.before.log is not None
+    moves = request.log.table.centers - request.before.log.table.centers
+    lengths: FloatArray = np.sqrt((moves**2).sum(axis=1))
+    return lengths
