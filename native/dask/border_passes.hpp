@@ -40,7 +40,7 @@ class BorderPasses {
           pool_(pool),
           assignment_(rows.n_points, remembered),
           slot_sums_(sums),
-          watch_(rows, new_penalty, pool) {}
+          watch_(rows, new_penalty, nullptr, pool) {}
 
     // The labels are those of the rows, the rest is of the whole batch.
     void start(const Solution& whole) {
