@@ -200,7 +200,9 @@ def read_batches(table: pa.Table, name: str) -> tuple[IntArray | FloatArray, str
     if np.any(is_bad):
         row, rule = int(np.flatnonzero(is_bad)[0]), "at most 2**63 - 1" if is_whole else "finite"
         raise ValueError(f"batch must be {rule}, got {values[row]} in row {row}.")
-    return values.astype(np.int64 if is_whole else np.float64), "integer" if is_whole else "number"
+    if is_whole:
+        return values.astype(np.int64), "integer"
+    return values.astype(np.float64), "number"
 
 
 def _filled(column: pa.ChunkedArray, argument: str, name: str) -> pa.Array:
