@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dynmeans.engine.compiled import compiled
-from dynmeans.engine.native import instruction_set
+from dynmeans.engine.compiled import INSTRUCTION_SET, compiled
 
 RESULTS = Path(__file__).parent / "results"
 _PACKAGES = ("dynmeans", "numpy", "scipy", "scikit-learn")
@@ -23,7 +22,7 @@ def describe_machine() -> dict[str, Any]:
     return {
         "processor": processor_name(),
         "n_cores": n_cores(),
-        "instruction_set": instruction_set(),
+        "instruction_set": INSTRUCTION_SET,
         "load_average_at_start": round(os.getloadavg()[0], 2),
         "system": platform.system(),
         "python": platform.python_version(),

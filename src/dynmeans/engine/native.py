@@ -6,7 +6,7 @@ from typing import Any, cast
 from dynmeans.algorithm.motion import moving_factors, moving_features
 from dynmeans.engine import blas
 from dynmeans.engine.batch import Batch
-from dynmeans.engine.compiled import INSTRUCTION_SET, compiled
+from dynmeans.engine.compiled import compiled
 from dynmeans.engine.execution import DEFAULT, Execution, choose_n_threads
 from dynmeans.engine.orders import Orders
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
@@ -17,11 +17,6 @@ from dynmeans.records.state import Clustering, ClusterState
 # What compiled code makes and reads without their constructors.
 RECORDS = (ClusterState, Clustering, Penalties, VisitingOrders)
 _FEWEST_FOR_BLAS = blas.FEW_POINTS * blas.FEW_FEATURES
-
-
-def instruction_set() -> str:
-    """Name the instruction set of the module in use."""
-    return INSTRUCTION_SET
 
 
 def step(

@@ -38,13 +38,11 @@ def _attack(rng: random.Random, kind: Any) -> None:
         is_odd = rng.random() < 0.15
         if is_odd:
             row["x"] = rng.choice(_WILD)
-        before = copy.deepcopy((model._rows, model._sums, model._counts))
+        before = copy.deepcopy((model._rows, model._seen))
         is_refused, _ = refused(lambda: model.learn_one(row), *REFUSALS)  # noqa: B023
         if is_refused:
             assert is_odd, f"refused {row}"
-            assert (model._rows, model._sums, model._counts) == before, (
-                "a refusal changed the model"
-            )
+            assert (model._rows, model._seen) == before, "a refusal changed the model"
             continue
         taken.append([float(row["x"]), float(row["y"])])
         assert all(map(math.isfinite, taken[-1])), f"taken in: {row}"

@@ -234,9 +234,9 @@ def _stopping_rule(
             return "max_batches"
         if seconds >= limit:
             return "time_limit"
-        is_idle = n_idle is not None and len(costs) > n_idle
-        return (
-            "no_gain" if is_idle and min(costs[-n_idle:]) > min(costs[:-n_idle]) * least else None
-        )
+        if n_idle is not None and len(costs) > n_idle:
+            before, lately = min(costs[:-n_idle]), min(costs[-n_idle:])
+            return "no_gain" if lately > before * least else None
+        return None
 
     return verdict

@@ -141,13 +141,7 @@ def _coded(table: pa.Table, name: str) -> tuple[IntArray, list[Any]]:
     # A dictionary from outside may hold a value twice, or one that no row has, or none at all.
     if pa.types.is_dictionary(column.type):
         column = column.cast(kind)
-    column = column.combine_chunks()
-    if column.null_count:
-        raise ValueError(
-            f"by must have a value in every row, got none in column {name!r} of "
-            f"row {_first_null(column)}."
-        )
-    column = pc.dictionary_encode(column)
+    column = pc.dictionary_encode(_filled(column, "by", name))
     return column.indices.to_numpy().astype(np.int64), column.dictionary.to_pylist()
 
 
@@ -185,12 +179,7 @@ def read_numbers(table: pa.Table, name: str, argument: str) -> npt.NDArray[Any]:
 
 def read_batches(table: pa.Table, name: str) -> tuple[IntArray | FloatArray, str]:
     """Return the values of the batch column as numbers, and what they were."""
-    column = table[name]
-    if column.null_count:
-        raise ValueError(
-            f"batch must have a value in every row, got none in column {name!r} of "
-            f"row {_first_null(column.combine_chunks())}."
-        )
+    column = _filled(table[name], "batch", name)
     kind = column.type
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
         try:
@@ -201,20 +190,27 @@ def read_batches(table: pa.Table, name: str) -> tuple[IntArray | FloatArray, str
                 f"{name!r}: {error}"
             ) from error
         return np.asarray(column.to_numpy()), "time"
-    if pa.types.is_integer(kind):
-        values = np.asarray(column.to_numpy())
-        if values.dtype == np.uint64 and np.any(values > _MAX_INTEGER):
-            row = int(np.flatnonzero(values > _MAX_INTEGER)[0])
-            raise ValueError(f"batch must be at most 2**63 - 1, got {values[row]} in row {row}.")
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        raise TypeError(
+            f"batch must name a column of numbers or times, got {name!r} of type {kind}."
+        )
+    values = np.asarray(column.to_numpy())
+    is_whole = bool(pa.types.is_integer(kind))
+    is_bad = values > _MAX_INTEGER if is_whole else ~np.isfinite(values)
+    if np.any(is_bad):
+        row, rule = int(np.flatnonzero(is_bad)[0]), "at most 2**63 - 1" if is_whole else "finite"
+        raise ValueError(f"batch must be {rule}, got {values[row]} in row {row}.")
+    if is_whole:
         return values.astype(np.int64), "integer"
-    if pa.types.is_floating(kind):
-        values = np.asarray(column.to_numpy()).astype(np.float64)
-        if not np.all(np.isfinite(values)):
-            row = int(np.flatnonzero(~np.isfinite(values))[0])
-            raise ValueError(f"batch must be finite, got {values[row]} in row {row}.")
-        return values, "number"
-    raise TypeError(f"batch must name a column of numbers or times, got {name!r} of type {kind}.")
+    return values.astype(np.float64), "number"
 
 
-def _first_null(column: pa.Array) -> int:
-    return int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
+def _filled(column: pa.ChunkedArray, argument: str, name: str) -> pa.Array:
+    """Return a column in one piece, or refuse it where a row has no value."""
+    joined = column.combine_chunks()
+    if joined.null_count:
+        row = int(np.flatnonzero(joined.is_null().to_numpy(zero_copy_only=False))[0])
+        raise ValueError(
+            f"{argument} must have a value in every row, got none in column {name!r} of row {row}."
+        )
+    return joined
