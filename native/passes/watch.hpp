@@ -23,8 +23,6 @@ class Watch {
   public:
     Watch(const Points<Value>& points, double new_penalty, Sgemm sgemm, ThreadPool& pool)
         : points_(points),
-          is_swept_(uses(Acceleration::kSweptCosts) &&
-                    points.n_features <= SweptCosts<Value>::kMaxFeatures),
           by_cost_(points, new_penalty, sgemm, pool),
           by_sweep_(points, new_penalty, pool),
           by_date_(points, new_penalty, pool) {}
@@ -51,10 +49,16 @@ class Watch {
         by_date_.forget();
         by_cost_.start();
         by_sweep_.start();
+        is_chosen_ = false;
     }
 
     // Centers have moved.
     void follow(const Assignment& assignment) {
+        if (!is_chosen_)
+            is_swept_ = uses(Acceleration::kSweptCosts) &&
+                        points_.n_features <= SweptCosts<Value>::kMaxFeatures &&
+                        points_.n_points >= kSwept * assignment.n_members.size();
+        is_chosen_ = true;
         with_present([&](auto& present) { present.follow(assignment); });
     }
 
@@ -83,6 +87,7 @@ class Watch {
 
   private:
     static constexpr std::size_t kFewFeatures = 15;  // above, every cluster is near every other
+    static constexpr std::size_t kSwept = 64;        // points of a cluster; below, rivals weigh
     static constexpr std::size_t kMovers = 100;      // as many points for one that moved
     static constexpr std::size_t kShare = 100;       // of the fewest points, in a cluster
 
@@ -104,7 +109,7 @@ class Watch {
     }
 
     const Points<Value>& points_;
-    bool is_swept_;
+    bool is_swept_ = false, is_chosen_ = false;
     OwnCosts<Value> by_cost_;
     SweptCosts<Value> by_sweep_;
     DuePoints<Value> by_date_;

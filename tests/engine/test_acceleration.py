@@ -137,11 +137,11 @@ def test_any_acceleration_left_out_changes_no_bit(acceleration):
 def test_first_pass_that_goes_on_in_the_order_of_memory_equals_plain(d):
     """At its own size; outliers open clusters until the end, in both steps."""
     rng = np.random.default_rng(d)
-    centers, n = rng.normal(size=(12, d)), 60_000
+    centers, n = 5 * rng.normal(size=(12, d)), 45_000
     penalties = Penalties(0.5, max_gap=4.0, reach=1.2)
     batches = []
     for _ in range(2):
-        X = centers[rng.integers(12, size=n)] + 0.2 * rng.normal(size=(n, d))
+        X = centers[rng.integers(12, size=n)] + 0.1 * rng.normal(size=(n, d))
         X[rng.integers(n, size=40)] += 2 * rng.normal(size=(40, d))
         weights = rng.choice([0, 1, 2.0], size=n) if d == 3 else None
         batches.append((X, weights, rng.permutation(n)[None, :]))

@@ -14,7 +14,7 @@ from dynmeans.engine.dask.assign_labels import PassRequests, Remembered, first_p
 from dynmeans.engine.dask.messages import Decided, InDoubt, Labeling, Moves, OrderRun, Reply
 from dynmeans.engine.dask.pass_log import ClusterTable, PassLog
 from dynmeans.engine.dask.workers import Workers
-from dynmeans.engine.threads import choose_n_threads
+from dynmeans.engine.execution import choose_n_threads
 from dynmeans.records.arrays import FloatArray, IntArray
 
 _MOST_BYTES = 2**24  # Of all rows in doubt that are gathered at a time.
