@@ -97,8 +97,7 @@ class UnlabeledProposals {
     void find(const std::vector<Part<Value>>& parts, KeyRange range, ProposalList& proposals) {
         for (std::size_t p = 0; p < parts.size(); ++p) {
             const std::size_t n = list_rows(parts[p], range);
-            if (p == 0 && n * parts.size() > kRowsOfSlot * clusters_.table.size())
-                start_guessing();
+            if (p == 0 && n * parts.size() > kRowsOfSlot * clusters_.table.size()) start_guessing();
             for (std::size_t begin = 0; begin < n; begin += kPointBlock) {
                 const std::size_t end = std::min(begin + kPointBlock, n);
                 guess(parts[p], begin, end);

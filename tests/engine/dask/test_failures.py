@@ -62,10 +62,6 @@ def kill_the_last(client, workers):
 
 
 def run_and_kill(monkeypatch, happenings):
-    # Some rows in doubt at a time: in most rounds the client has decided about rows since the last.
-    monkeypatch.setattr(cluster, "_MOST_BYTES", 100_000)
-    monkeypatch.setattr(cluster, "_PAYS", 0)
-    monkeypatch.setattr(cluster, "_MOVERS", 0)
     rounds = before_rounds(monkeypatch, happenings)
     batch = take_batch(lazy_batch(), None, 2)
     state, clustering, _ = step_with_rounds(
@@ -111,7 +107,11 @@ def test_pieces_that_move_to_another_worker_change_no_bit(cluster_to_break, monk
     def retire_one(client, workers):
         client.retire_workers(workers[:1])
 
-    assert_as_on_one_machine(run_and_kill(monkeypatch, {3: retire_one}))
+    # Some rows in doubt at a time: in most rounds the client has decided about rows since the last.
+    monkeypatch.setattr(cluster, "_MOST_BYTES", 100_000)
+    monkeypatch.setattr(cluster, "_PAYS", 0)
+    monkeypatch.setattr(cluster, "_MOVERS", 0)
+    assert_as_on_one_machine(run_and_kill(monkeypatch, {12: retire_one}))
 
 
 def test_given_orders_are_sent_to_the_rows(client):
