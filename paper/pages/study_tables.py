@@ -147,7 +147,7 @@ def searched_with_handicap() -> pd.DataFrame:
 
 
 def handicap_search() -> str:
-    """What the search with the handicap found, and how it tracks: points behind Dynamic Means."""
+    """Settings found with the handicap, how they track, and how far Dynamic Means is ahead."""
     rows, lines = searched_with_handicap(), []
     for (noise, method), group in rows.groupby(["noise", "method"], sort=False):
         found = group.groupby("n_clusters")[["accuracy_frozen", "gain"]].agg(["mean", "sem"])
