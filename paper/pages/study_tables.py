@@ -158,7 +158,7 @@ def handicap_search() -> str:
             else ""
             for k in handicap_study.N_CLUSTERS
         ]
-        setting = describe_setting(group.iloc[0][list(PAPER_MIXTURE)])
+        setting = describe_setting(group.iloc[0][list(PAPER_MIXTURE)].to_dict())
         lines.append([str(noise), NAMES[str(method)], setting, *cells])
     head = ["noise", "method", "alpha, q, xi"]
     return markdown([*head, *(f"K = {k}" for k in handicap_study.N_CLUSTERS)], lines)
