@@ -147,7 +147,7 @@ def searched_with_handicap() -> pd.DataFrame:
 
 
 def handicap_search() -> str:
-    """What the search with the handicap found, and how it tracks: points behind Dynamic Means."""
+    """Settings found with the handicap, how they track, and how far Dynamic Means is ahead."""
     rows, lines = searched_with_handicap(), []
     for (noise, method), group in rows.groupby(["noise", "method"], sort=False):
         found = group.groupby("n_clusters")[["accuracy_frozen", "gain"]].agg(["mean", "sem"])
@@ -158,7 +158,7 @@ def handicap_search() -> str:
             else ""
             for k in handicap_study.N_CLUSTERS
         ]
-        setting = describe_setting(group.iloc[0][list(PAPER_MIXTURE)])
+        setting = describe_setting(group.iloc[0][list(PAPER_MIXTURE)].to_dict())
         lines.append([str(noise), NAMES[str(method)], setting, *cells])
     head = ["noise", "method", "alpha, q, xi"]
     return markdown([*head, *(f"K = {k}" for k in handicap_study.N_CLUSTERS)], lines)

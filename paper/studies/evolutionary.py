@@ -98,7 +98,8 @@ class Evolving:
 
     def match(self, centers: FloatArray) -> tuple[IntArray, IntArray]:
         """Match centers with those of the step before."""
-        return linear_sum_assignment(cdist(centers, self.centers, "sqeuclidean"))
+        rows, cols = linear_sum_assignment(cdist(centers, self.centers, "sqeuclidean"))
+        return rows, cols
 
     def best_of_starts(self, points: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
         """Start from the centers before and from k-means++; keep the least sum of squares."""
