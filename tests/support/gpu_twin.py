@@ -175,15 +175,6 @@ class TwinRows:
     def open_border(self, slots, n_members, memory, new_penalty, margins):
         return TwinBorder(self, slots, n_members, memory, new_penalty, margins)
 
-    def moved_sums(self, listed, before, after, n_slots):
-        sums = np.zeros((n_slots, self.bins.columns.size))
-        for i, a, b in zip(listed, before, after, strict=True):
-            term = _in_bins(self._terms(np.array([i])), self.bins.columns).ravel()
-            sums[b] += term
-            if a >= 0:
-                sums[a] -= term
-        return sums
-
     def count_moves(self, listed, choices, n_choices):
         labels = self.labels[listed]
         moves = choices != labels

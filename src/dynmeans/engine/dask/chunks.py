@@ -17,7 +17,7 @@ from dynmeans.engine.checks import (
     checked_weights,
 )
 from dynmeans.engine.compiled import compiled
-from dynmeans.engine.dask import device
+from dynmeans.engine.device_input import in_memory
 from dynmeans.records.arrays import BatchArray, FloatArray
 
 WAYS_OUT = (
@@ -128,34 +128,26 @@ def columns_of(chunk: Any) -> tuple[Any, ...] | None:
 
 
 def to_rows(chunk: Any) -> BatchArray:
-    """Return a chunk as rows of floats, without a copy where it is that already; on its GPU."""
-    if device.is_on_device(chunk):
-        rows: BatchArray = device.find_device().to_floats(chunk, "points", 2)
-        return rows
-    return as_rows(_in_memory(chunk))
+    """Return a chunk as rows of floats, without a copy where it is that already."""
+    return as_rows(_values_of(chunk))
 
 
-def _in_memory(chunk: Any) -> Any:
-    """Return the values of a frame or an array."""
-    return chunk.to_numpy() if hasattr(chunk, "to_numpy") else np.asarray(chunk)
+def _values_of(chunk: Any) -> Any:
+    """Return the values of a frame or an array, from its GPU where it lies on one."""
+    return chunk.to_numpy() if hasattr(chunk, "to_numpy") else in_memory(chunk)
 
 
 def to_weights(chunk: Any) -> FloatArray:
-    """Return the weights of a chunk as floats, on its GPU where it lies on one."""
-    if device.is_on_device(chunk):
-        weights: FloatArray = device.find_device().to_floats(chunk, "sample_weight", 1)
-        return weights
-    array = _in_memory(chunk)
+    """Return the weights of a chunk as floats."""
+    array = _values_of(chunk)
     if array.ndim != 1:
         raise ValueError(f"sample_weight must have one dimension, got shape {array.shape}.")
     return as_floats("sample_weight", array)
 
 
 def checksum(array: BatchArray) -> int:
-    """CRC-32 of the values, or of their fingerprint where they are on a GPU, and the shape."""
-    is_there = device.is_on_device(array)
-    values = device.find_device().fingerprint(array) if is_there else array.data
-    return zlib.crc32(repr((array.shape, array.dtype.str)).encode(), zlib.crc32(values))
+    """CRC-32 of the values and the shape."""
+    return zlib.crc32(repr((array.shape, array.dtype.str)).encode(), zlib.crc32(array.data))
 
 
 def _describe_points(chunk: Any) -> ChunkFacts:
@@ -164,7 +156,7 @@ def _describe_points(chunk: Any) -> ChunkFacts:
     except (TypeError, ValueError) as error:
         return ChunkFacts(error=error)
     bad_row, bad_value = None, 0.0
-    if not _all_within(rows):
+    if not compiled.all_within(rows, MAX_COORDINATE):
         allowed = np.abs(rows) <= np.float64(MAX_COORDINATE)
         bad_row = int(allowed.all(axis=1).argmin())
         bad_value = float(rows[bad_row][~allowed[bad_row]][0])
@@ -177,12 +169,6 @@ def _describe_points(chunk: Any) -> ChunkFacts:
         bad_row=bad_row,
         bad_value=bad_value,
     )
-
-
-def _all_within(rows: BatchArray) -> bool:
-    if device.is_on_device(rows):
-        return bool(device.find_device().are_in_range(rows))
-    return compiled.all_within(rows, MAX_COORDINATE)
 
 
 def _describe_weights(chunk: Any) -> ChunkFacts:

@@ -10,7 +10,6 @@ import numpy as np
 
 from dynmeans.algorithm.sets import Batch
 from dynmeans.algorithm.splits import SAMPLES, first_halves
-from dynmeans.engine.dask.gathered import in_memory
 from dynmeans.engine.dask.messages import Labeling
 from dynmeans.engine.dask.pass_log import KeyArray
 from dynmeans.engine.dask.piece import Piece
@@ -48,7 +47,7 @@ def first_members(
     labeling, seed = message
     run = piece.run(labeling.run, (), positions)
     run.reach(labeling)
-    slots, keys = run.labels_in_memory(), last_positions
+    slots, keys = run.labels.astype(np.int64), last_positions
     if keys is None:
         keys = np.concatenate([_keys_of(part, seed) for part in piece.parts])
     chosen = _first_of_each(slots, keys)
@@ -57,9 +56,9 @@ def first_members(
     for part in piece.parts:
         is_here = (chosen >= begin) & (chosen < begin + len(part.points))
         rows = chosen[is_here] - begin
-        points[is_here] = in_memory(part.points[rows])
+        points[is_here] = part.points[rows]
         if part.weights is not None:
-            weights[is_here] = in_memory(part.weights[rows])
+            weights[is_here] = part.weights[rows]
         begin += len(part.points)
     return slots[chosen].astype(np.int64), keys[chosen], points, weights
 

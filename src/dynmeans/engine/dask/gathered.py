@@ -54,12 +54,6 @@ def _gather(batch: DaskBatch) -> Batch:
 
 
 def _rows_of(piece: Piece) -> tuple[Any, Any]:
-    points = np.concatenate([in_memory(part.points) for part in piece.parts])
-    if piece.parts[0].weights is None:
-        return points, None
-    return points, np.concatenate([in_memory(part.weights) for part in piece.parts])
-
-
-def in_memory(array: Any) -> Any:
-    """Copy an array from a device, if it lies on one."""
-    return array.get() if hasattr(array, "get") else np.asarray(array)
+    points = np.concatenate([part.points for part in piece.parts])
+    weights = [part.weights for part in piece.parts if part.weights is not None]
+    return points, np.concatenate(weights) if weights else None

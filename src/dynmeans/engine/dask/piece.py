@@ -6,7 +6,6 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from dynmeans.engine.compiled import compiled
-from dynmeans.engine.dask import device
 from dynmeans.engine.dask.chunks import (
     RowsChangedError,
     checksum,
@@ -14,7 +13,6 @@ from dynmeans.engine.dask.chunks import (
     to_rows,
     to_weights,
 )
-from dynmeans.engine.dask.device_run import DeviceRun
 from dynmeans.engine.dask.messages import OrderRun
 from dynmeans.engine.dask.pass_log import KeyArray
 from dynmeans.engine.dask.piece_run import Part, PieceRun
@@ -59,19 +57,13 @@ class Piece:
         """Bytes of the rows, for Dask."""
         return object.__sizeof__(self) + sum(part.points.nbytes for part in self.parts)
 
-    @property
-    def is_on_device(self) -> bool:
-        """Whether the rows lie on a GPU."""
-        return device.is_on_device(self.parts[0].points)
-
     def run(
         self, run: OrderRun, kept_runs: tuple[str, ...], positions: KeyArray | None
     ) -> PieceRun:
         """What is known in this run; runs that are not kept are forgotten."""
         known = self._runs.get(run.name)
         if known is None:
-            kind = DeviceRun if self.is_on_device else PieceRun
-            known = kind(self.parts, run, positions)
+            known = PieceRun(self.parts, run, positions)
         kept = {name: self._runs[name] for name in kept_runs if name in self._runs}
         self._runs = {**kept, run.name: known}
         return known
@@ -85,8 +77,7 @@ class Piece:
 
     def magnitudes(self) -> tuple[FloatArray, float, float]:
         """Largest coordinate of each feature, least and largest weight, of rows that take part."""
-        find = device.find_device() if self.is_on_device else compiled
-        found = [find.magnitudes(part.points, part.weights) for part in self.parts]
+        found = [compiled.magnitudes(part.points, part.weights) for part in self.parts]
         farthest, lightest, heaviest = zip(*found, strict=True)
         return np.max(farthest, axis=0), min(lightest), max(heaviest)
 
@@ -105,45 +96,15 @@ def make_piece(
         _in_order(_unchanged(info, info.checksum, to_rows(chunk), "points"), chunk, columns)
         for info, chunk in zip(infos, chunks, strict=True)
     ]
-    points = _in_one_place(points)
     if len({rows.dtype for rows in points}) > 1:
-        points = [_widened(rows) for rows in points]
+        points = [rows.astype(np.float64, copy=False) for rows in points]
     masses = None
     if weights is not None:
         masses = [
             _unchanged(info, info.weight_checksum, to_weights(chunk), "sample_weight")
             for info, chunk in zip(infos, weights, strict=True)
         ]
-        masses = _beside(points, masses)
     return Piece(infos, _to_parts(infos, points, masses))
-
-
-def _widened(rows: Any) -> Any:
-    if rows.dtype == np.float64:
-        return rows
-    there = device.is_on_device(rows)
-    return device.find_device().widen(rows) if there else rows.astype(np.float64)
-
-
-def _in_one_place(points: list[Any]) -> list[Any]:
-    """Copy rows to memory where only some of a piece lie on a GPU."""
-    there = [device.is_on_device(rows) for rows in points]
-    if all(there) or not any(there):
-        return points
-    in_memory = device.find_device().in_memory
-    return [
-        in_memory(rows) if is_there else rows for rows, is_there in zip(points, there, strict=True)
-    ]
-
-
-def _beside(points: list[Any], masses: list[Any]) -> list[Any]:
-    """Bring weights to where the rows are."""
-    if device.is_on_device(points[0]):
-        return [device.find_device().arrays.asarray(mass) for mass in masses]
-    moved = [device.is_on_device(mass) for mass in masses]
-    if not any(moved):
-        return masses
-    return [device.find_device().in_memory(mass) for mass in masses]
 
 
 def _unchanged(info: ChunkInfo, expected: int | None, values: Values, name: str) -> Values:
@@ -181,12 +142,7 @@ def _to_parts(
     ]
     if n_large < len(infos):
         numbers = [np.arange(i.first_row, i.first_row + i.n_rows) for i in infos[n_large:]]
-        mass = None if weights is None else _joined(weights[n_large:])
-        rows: Any = _joined(points[n_large:])
+        mass = None if weights is None else np.concatenate(weights[n_large:])
+        rows: Any = np.concatenate(points[n_large:])
         parts.append(Part(0, rows, mass, np.concatenate(numbers).astype(np.uint64)))
     return parts
-
-
-def _joined(arrays: list[Any]) -> Any:
-    is_there = device.is_on_device(arrays[0])
-    return (device.find_device().arrays if is_there else np).concatenate(arrays)

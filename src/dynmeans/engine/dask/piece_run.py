@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dynmeans.engine import blas, native
+from dynmeans.engine import blas
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask.messages import (
     InDoubt,
@@ -24,8 +24,6 @@ from dynmeans.engine.dask.messages import (
 )
 from dynmeans.engine.dask.pass_log import ClusterTable, KeyArray, PassLog, SlotChanges
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
-from dynmeans.records.penalties import Penalties
-from dynmeans.records.state import ClusterState
 
 
 class Part(NamedTuple):
@@ -60,8 +58,6 @@ class PieceRun:
         The rows that were sent in this pass, by their keys: the client may decide about them.
     """
 
-    _np: Any = np  # arrays with one value for each row
-
     def __init__(self, parts: list[Part], run: OrderRun, positions: KeyArray | None) -> None:
         self._parts, self._run = parts, run
         edges = np.cumsum([0, *(len(part.points) for part in parts)]).tolist()
@@ -73,8 +69,8 @@ class PieceRun:
         self._forget(edges[-1], n_passes=0)
 
     def _forget(self, n_rows: int, n_passes: int) -> None:
-        self.labels = self._np.full(n_rows, -1, dtype=np.int32)
-        self.next, self.own = self.labels.copy(), self._np.zeros(n_rows)
+        self.labels = np.full(n_rows, -1, dtype=np.int32)
+        self.next, self.own = self.labels.copy(), np.zeros(n_rows)
         self.highest = np.zeros(0)
         self.n_passes, self.own_pass, self.settled = n_passes, 0, 0
         self.proposed: tuple[int, int] | None = None
@@ -126,22 +122,9 @@ class PieceRun:
             for span, rows in zip(self._spans, self.movers, strict=True):
                 self.labels[span][rows] = self.next[span][rows]  # Others keep theirs.
         else:
-            renamed = self._np.asarray(np.append(log.renamed, -1).astype(np.int32))
+            renamed = np.asarray(np.append(log.renamed, -1).astype(np.int32))
             self.labels = renamed[self.next]
-            self.next = self._np.full_like(self.labels, -1)
-
-    def labels_in_memory(self) -> IntArray:
-        """Return the slots after the last pass that is over."""
-        labels: IntArray = self.labels
-        return labels
-
-    def predict_bystanders(
-        self, part: Part, rule: tuple[ClusterState, Penalties]
-    ) -> tuple[Any, IntArray]:
-        """Return which rows of a part have no weight, and the labels a prediction gives them."""
-        assert part.weights is not None
-        bystanders = part.weights == 0
-        return bystanders, native.predict_labels(part.points[bystanders], *rule)[0]
+            self.next = np.full_like(self.labels, -1)
 
     def _arrays(self) -> list[Any]:
         """As the compiled module takes them."""

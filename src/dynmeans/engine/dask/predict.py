@@ -10,7 +10,6 @@ import numpy as np
 from dynmeans.engine import native
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.checks import checked_points
-from dynmeans.engine.dask import device
 from dynmeans.engine.dask.chunks import to_rows
 from dynmeans.engine.dask_input import dask_engine
 from dynmeans.engine.execution import Execution
@@ -81,10 +80,6 @@ def _distances(rule: tuple[Space, ClusterState], chunk: Any) -> FloatArray:
 
 
 def _rows(chunk: Any, space: Space, state: ClusterState) -> BatchArray:
-    rows = to_rows(chunk)
-    if device.is_on_device(rows):
-        rows = device.find_device().in_memory(rows)
     # An elementwise space has as many coordinates as features.
-    return checked_points(
-        space.to_points(checked_points(rows, state.n_features, "X")), state.n_features, "X"
-    )
+    rows = checked_points(to_rows(chunk), state.n_features, "X")
+    return checked_points(space.to_points(rows), state.n_features, "X")

@@ -233,13 +233,13 @@ def _label_piece(message: Any, piece: Piece, positions: KeyArray | None = None) 
     labeling, ids, rule = message
     run = piece.run(labeling.run, (), positions)
     run.reach(labeling)
-    labels: IntArray = np.append(ids, -1)[run.labels_in_memory()]
+    labels: IntArray = np.append(ids, -1)[run.labels]
     begin = 0
     for part in piece.parts:
         own = labels[begin : begin + len(part.points)]
         if part.weights is not None:
-            bystanders, found = run.predict_bystanders(part, rule)
-            own[bystanders] = found
+            bystanders = part.weights == 0
+            own[bystanders] = native.predict_labels(part.points[bystanders], *rule)[0]
         begin += len(own)
     return np.split(labels, np.cumsum([info.n_rows for info in piece.infos])[:-1])
 

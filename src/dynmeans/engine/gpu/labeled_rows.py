@@ -174,12 +174,6 @@ class LabeledRows:
         """Add all rows to the sums of their slots; return how many each has."""
         return self.sums.add_all(self.labels, n_slots, self._list)
 
-    def moved_sums(self, listed: Listed, before: Listed, after: Listed, n_slots: int) -> FloatArray:
-        """Return what rows that move between slots add to the sums of each, in bins."""
-        self.sums.start(self._bins)
-        self.sums.move(listed, before, after, n_slots)
-        return self.sums.bins()
-
     def first_members(
         self, is_asked: BoolArray, share: FloatArray, wanted: IntArray
     ) -> tuple[Listed, IntArray]:

@@ -166,9 +166,6 @@ class Rows(Protocol):
     def sum_up(self, n_slots: int) -> IntArray:
         """Add all rows to the sums of their slots; return how many each has."""
 
-    def moved_sums(self, listed: Listed, before: Listed, after: Listed, n_slots: int) -> FloatArray:
-        """Return what rows that move between slots add to the sums of each, in bins; -1: none."""
-
     def keep_slots(self, is_kept: BoolArray) -> None:
         """Close the gaps that other slots leave, in the labels and the sums."""
 
