@@ -17,7 +17,15 @@ import numpy as np
 
 from benchmarks.gpu.beside import blocks_by_bus, copies, median_ms, other_ways, seconds
 from dynmeans import DynamicMeans
-from dynmeans.engine.gpu import device_rows, kernels, labeled_rows, search, slot_sums, sources
+from dynmeans.engine.gpu import (
+    border,
+    device_rows,
+    kernels,
+    labeled_rows,
+    search,
+    slot_sums,
+    sources,
+)
 from dynmeans.engine.gpu.blocks import Blocks
 from dynmeans.engine.gpu.device_orders import list_device_orders
 from dynmeans.engine.gpu.device_rows import DeviceRows
@@ -58,7 +66,7 @@ def by_kernel(work: Any) -> dict[str, Any]:
         end.record()
         records.append((kernel.name, start, end))
 
-    users = (kernels, device_rows, labeled_rows, search, slot_sums)
+    users = (kernels, border, device_rows, labeled_rows, search, slot_sums)
     for user in users:
         user.launch_blocks = timed
     spent, _ = seconds(work)
@@ -186,7 +194,7 @@ def _keep(results: list[Any], arguments: tuple[Any, ...]) -> None:
 def _later(
     rows: Any, passes: Any, n_members: Any, bins: Any, state: ClusterState, penalties: Penalties
 ) -> Any:
-    _, centers = params(rows, n_members, bins, state, penalties)
+    _, centers, _ = params(rows, n_members, bins, state, penalties)
     slots = Slots.at(centers, n_members, passes.memory)
     compared = rows.compare(slots, penalties.new_penalty)()
     members = passes.later(slots, n_members, compared)
@@ -210,6 +218,7 @@ def compare_steps(rows_array: Any, penalty: float, n_threads: int) -> dict[str, 
     fitted(rows_array)
     fitted(here[: 2**20], backend="gpu")
     on_device, there = seconds(lambda: fitted(rows_array))
+    once, one_order = seconds(lambda: fitted(rows_array, n_init=1))
     deep, deeper = seconds(lambda: fitted(rows_array, "deep"))
     from_memory, moved = seconds(lambda: fitted(here, backend="gpu"))
     compiled, expected = seconds(lambda: fitted(here, n_threads=n_threads))
@@ -227,6 +236,8 @@ def compare_steps(rows_array: Any, penalty: float, n_threads: int) -> dict[str, 
         "n_iter": int(expected.n_iter_),
         "n_clusters": len(np.unique(expected.labels_)),
         "gpu_ms": 1e3 * on_device,
+        "one_order_ms": 1e3 * once,
+        "one_order_passes": int(one_order.n_iter_),
         "gpu_from_memory_ms": 1e3 * from_memory,
         "native_ms": 1e3 * compiled,
         "gpu_deep_ms": 1e3 * deep,
