@@ -12,12 +12,12 @@ import numpy as np
 import pandas as pd
 
 from dynmeans.plots.figures import new_figure
-from dynmeans.plots.score_map import plot_score_map
 from dynmeans.records.penalties import Penalties
 from paper.results_file import Results
 from paper.series import Series, draw_histogram, draw_series, save_figure
 from paper.synthetic.claims import NAMES, ORIGINS, full_name, speed_claims
 from paper.synthetic.config import PAPER_PENALTIES, Setting, SyntheticConfig
+from paper.synthetic.score_map import plot_score_map
 from paper.synthetic.summary import (
     TIMES_FASTER,
     by_clusters,

@@ -9,7 +9,6 @@ from dynmeans import DynamicMeans, tune
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.estimators.tuning import N_RUNS, ROUND
 from dynmeans.metrics import accuracy_global, idf1
-from dynmeans.plots import plot_score_map
 
 
 @pytest.fixture(scope="module")
@@ -103,11 +102,6 @@ def test_settings_stay_in_the_ranges_given(stream):
     trials = tune(stream.batches, stream.labels, ranges=ranges, n_trials=20).trials
     for name, (low, high) in ranges.items():
         assert trials[name].between(low, high).all()
-
-
-def test_trials_are_drawn_as_a_map(stream):
-    trials = tune(stream.batches, stream.labels, n_trials=8).trials
-    assert plot_score_map(trials).get_title() == "all trials"
 
 
 def test_optimiser_writes_nothing_to_the_terminal(stream, capfd):

@@ -62,7 +62,6 @@ class TuningResult:
         That score. It is of the stream that was tuned on, and so a little too high.
     trials : pandas.DataFrame
         One row for each setting, in the order tried: `new_penalty`, `max_gap`, `reach`, `score`.
-        `dynmeans.plots.plot_score_map` draws it.
     metric : str
         Name of the score.
     """

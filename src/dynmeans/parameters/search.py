@@ -166,10 +166,7 @@ def refine(trials: Trials, setting: Setting) -> Setting:
 def _refine(
     trials: Trials, best: Setting, pairs: Sequence[tuple[int, int]], farthest: float = math.inf
 ) -> Setting:
-    """Look at pairs of gap and reach, then change one parameter after the other.
-
-    lambda stays within `farthest` half-octaves of where it is.
-    """
+    """Look at pairs of gap and reach, then at one after the other; lambda within `farthest`."""
     around = best.level - farthest, best.level + farthest
 
     def next_level(setting: Setting, direction: int) -> Setting | None:

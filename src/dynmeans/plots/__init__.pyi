@@ -4,7 +4,6 @@ from dynmeans.plots.families import plot_families as plot_families
 from dynmeans.plots.identity_colors import identity_color as identity_color
 from dynmeans.plots.identity_colors import identity_marker as identity_marker
 from dynmeans.plots.identity_colors import identity_rgba as identity_rgba
-from dynmeans.plots.score_map import plot_score_map as plot_score_map
 from dynmeans.plots.suggestion import plot_suggestion as plot_suggestion
 from dynmeans.plots.timeline import plot_timeline as plot_timeline
 from dynmeans.plots.tracks import plot_tracks as plot_tracks

@@ -105,10 +105,7 @@ def take_batch(
 
 
 def _groups(client: Client, futures: list[Future], weigh: list[int]) -> list[tuple[str, list[int]]]:
-    """Numbers of the futures on each worker, in a portion for each of its threads or more.
-
-    `weigh` are their bytes.
-    """
+    """Numbers of the futures on each worker, by thread or finer; `weigh` are their bytes."""
     by_worker: dict[str, list[int]] = defaultdict(list)
     for number, worker in enumerate(holders_of(futures)):
         by_worker[worker].append(number)

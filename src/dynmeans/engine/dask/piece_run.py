@@ -216,11 +216,7 @@ class PieceRun:
         return proposals, InDoubt(own_keys, points, weights, labels, slacks, reaches)
 
     def _choose(self, request: Request, keys: tuple[int, int]) -> tuple[Any, ...]:
-        """Let the rows of a range of keys choose.
-
-        Returns keys and rows of who proposes, how many do, who moves if known, and rows in doubt
-        if they were asked for.
-        """
+        """Return who proposes, with rows, how many do, who moves, and rows in doubt, if known."""
         (first, last), run = keys, self._run
         table = request.log.table_before(first)
         arguments = (self._arrays(), run.seed, table.arrays, run.new_penalty, first, last)

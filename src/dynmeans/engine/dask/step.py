@@ -226,10 +226,7 @@ def _name_rows(
 
 
 def _label_piece(message: Any, piece: Piece, positions: KeyArray | None = None) -> list[IntArray]:
-    """Identities of the rows of each chunk of a piece.
-
-    Rows of weight 0 took no part, and get the label a prediction would give them.
-    """
+    """Identities of the rows of each chunk of a piece; predicted where the weight is 0."""
     labeling, ids, rule = message
     run = piece.run(labeling.run, (), positions)
     run.reach(labeling)

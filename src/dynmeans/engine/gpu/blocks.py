@@ -14,15 +14,7 @@ ALIGNMENT = 16  # bytes: kernels read two coordinates at a time
 
 
 class Blocks:
-    """The rows of a batch.
-
-    Attributes
-    ----------
-    points : cupy.ndarray
-        As given.
-
-    `points` lie on the card, or pinned in memory and cut into blocks of `n_rows`.
-    """
+    """The rows of a batch: `points` on the card, or pinned in memory, in blocks of `n_rows`."""
 
     def __init__(self, points: Any, n_rows: int | None = None) -> None:
         self.points = points

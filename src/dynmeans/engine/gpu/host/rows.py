@@ -64,19 +64,13 @@ class Rows(Protocol):
     def choose(
         self, listed: Listed, base: Listed | None, versions: Versions, new_penalty: float
     ) -> Listed:
-        """Return the cheapest version that each row sees at its turn, or OPEN_NEW.
-
-        `base` is the cheapest of the slots at the start of the pass, where it is known.
-        """
+        """Return the cheapest version seen at a row's turn; `base`: of those at the start."""
 
     def cheapest(self, listed: Listed, slots: Slots, new_penalty: float) -> Listed:
         """Return the cheapest of these slots for each listed row, or OPEN_NEW."""
 
     def open_in_order(self, listed: Listed, new_penalty: float) -> IntArray:
-        """Visit the listed rows in that order, one by one; return those that open a cluster.
-
-        A row opens one unless it lies within lambda of one that was opened before.
-        """
+        """Visit the rows one by one; one that lies within lambda of none before it is returned."""
 
     def nowhere(self, n: int) -> Listed:
         """Return OPEN_NEW for so many rows."""
@@ -108,17 +102,13 @@ class Rows(Protocol):
     def drawn(self, versions: Versions, start: Slots, low: int, new_penalty: float) -> Listed:
         """Label rows from key `low` on that prefer the cheapest version that events added.
 
-        They keep the slot that they have of those at the start, or take the new one if it was there
-        at their turn. Those for which it was not may prefer another one: they are listed.
+        Those for which it was not there at their turn may prefer another one: they are listed.
         """
 
     def followers(
         self, start: Slots, versions: Versions, extra: IntArray, new_penalty: float
     ) -> Listed:
-        """List rows of a label, not listed yet, that may prefer a version to their own.
-
-        `extra` are the versions in question. The rows count as listed from now on.
-        """
+        """List rows, not listed yet, that may prefer one of the `extra` versions to their own."""
 
     def begin_events(self, listed: Listed) -> None:
         """Let these rows count as listed and no others; events are about to be settled."""
@@ -127,10 +117,7 @@ class Rows(Protocol):
         """Put two lists together."""
 
     def compare(self, slots: Slots, new_penalty: float) -> Callable[[], Compared]:
-        """Begin to look at every row beside these slots; return what waits for the answer.
-
-        The lists in it are good until the next look.
-        """
+        """Begin to look at every row; what waits for the answer has lists until the next look."""
 
     def open_border(
         self,
@@ -140,10 +127,7 @@ class Rows(Protocol):
         new_penalty: float,
         margins: FloatArray,
     ) -> Border | None:
-        """Hold the rows that may change their slot while every center stays within its margin.
-
-        None where they are too many, or cannot be told.
-        """
+        """Hold the rows that may change their slot while centers stay within margins, if few."""
 
     def count_moves(
         self, listed: Listed, choices: Listed, n_choices: int
@@ -158,10 +142,7 @@ class Rows(Protocol):
     def relabel(
         self, listed: Listed, choices: Listed, slots: IntArray | None, n_slots: int
     ) -> None:
-        """Label the rows by the slots of their choices, and move them between the sums.
-
-        Without `slots` the choices are slots.
-        """
+        """Label the rows by the slots of their choices, if given, and move them in the sums."""
 
     def sum_up(self, n_slots: int) -> IntArray:
         """Add all rows to the sums of their slots; return how many each has."""
@@ -172,10 +153,9 @@ class Rows(Protocol):
     def first_members(
         self, is_asked: BoolArray, share: FloatArray, wanted: IntArray
     ) -> tuple[Listed, IntArray]:
-        """List the first members of some slots; of a slot that had too few, none.
+        """List the first members of some slots in a share of the keys, and count them.
 
-        They are sought in the first `share` of the keys, slot by slot; returned with how many
-        members of each slot were found there.
+        Of a slot that had too few there, none is listed.
         """
 
     def weights_of(self, numbers: IntArray) -> FloatArray | None:
@@ -188,7 +168,4 @@ class Rows(Protocol):
         """Give all rows of each slot another one, and then some rows labels of their own."""
 
     def totals(self) -> tuple[FloatArray, FloatArray]:
-        """Return the sums of each slot, rounded once, and what that lost.
-
-        w where points have weights, w y, and w |y|^2 as a pair.
-        """
+        """Return w where rows have weights, w y and w |y|^2 of each slot; what rounding lost."""

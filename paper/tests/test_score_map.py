@@ -4,8 +4,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from dynmeans import Penalties
-from dynmeans.plots import plot_score_map
-from dynmeans.plots.score_map import _score_map_data
+from paper.synthetic.score_map import _score_map_data, plot_score_map
 
 
 def grid(best_reach=1.5):
