@@ -101,8 +101,7 @@ def make_projection(
 def _principal_axes(rows: FloatArray, weights: FloatArray) -> tuple[FloatArray, list[float]]:
     """Return the two directions of largest spread, and their shares of it.
 
-    Where one feature has nearly all of the spread, its unit is another, and each feature counts in
-    units of its own spread.
+    Where one feature has nearly all of the spread, each counts in units of its own spread.
     """
     n_features = rows.shape[1]
     if len(rows) == 0 or weights.sum() == 0:

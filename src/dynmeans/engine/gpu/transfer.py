@@ -164,8 +164,7 @@ def names_in_memory(numbers: Any, names: IntArray, room: LabelRoom) -> IntArray:
 def _copy(there: Any, serve: Callable[[int, Any], None], *, is_upward: bool) -> None:
     """Copy bytes to or from `there` on the device; `serve` fills a buffer before, or drains it.
 
-    Memory of the pool may still be written to by what the current stream has before it, so the
-    streams of the copy wait for that.
+    The current stream may still write to memory of the pool: streams of the copy wait for it.
     """
     device, ready = cp.cuda.Device().id, cp.cuda.get_current_stream().record()
 
