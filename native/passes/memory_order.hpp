@@ -76,7 +76,7 @@ class MemoryOrder {
                 std::size_t n = 0;
                 for (std::size_t i = from; i < std::min(from + kChunk, range.end); ++i) {
                     rows[n] = static_cast<Row>(i);
-                    n += (assignment.labels[i] == kUnlabeled) & points_.takes_part(i);
+                    n += int{assignment.labels[i] == kUnlabeled} & int{points_.takes_part(i)};
                 }
                 search.find(points_, rows.data(), 0, n, assignment.table, thread, choices.data());
                 for (std::size_t r = 0; r < n; ++r) {
