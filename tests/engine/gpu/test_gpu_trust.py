@@ -92,7 +92,7 @@ def test_large_rows_in_memory_cross_once_and_are_checked_on_the_card(monkeypatch
         transfer, "to_device", lambda rows: (crossed.append(rows.shape), real(rows))[1]
     )
     rows = _large(9, 4_000_000)
-    model = _model(max_clusters=1000, backend="gpu").partial_fit(rows)
+    model = _model(backend="gpu").partial_fit(rows)
     assert crossed == [rows.shape]
     before, rows[1_234_567, 1] = model.memory_, np.nan
     with pytest.raises(ValueError, match=r"X must be finite .* got NaN"):
