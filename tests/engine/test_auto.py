@@ -32,12 +32,12 @@ def test_auto_runs_compiled_code_where_there_is_no_gpu(monkeypatch):
     assert execution.Execution("auto").load(10**9).__name__ == "dynmeans.engine.native"
 
 
-def test_auto_asks_for_the_gpu_from_a_million_coordinates_on(monkeypatch):
+def test_auto_asks_for_the_gpu_from_400_000_coordinates_on(monkeypatch):
     asked = []
     monkeypatch.setattr(execution, "_has_gpu", lambda: True)
     monkeypatch.setattr(execution, "_load", asked.append)
-    execution.Execution("auto").load(999_999)
-    execution.Execution("auto").load(1_000_000)
+    execution.Execution("auto").load(399_999)
+    execution.Execution("auto").load(400_000)
     assert asked == ["native", "auto"]
 
 

@@ -16,7 +16,7 @@ ACCELERATIONS = ("auto", "none")
 MAX_THREADS = 1024
 # Rows in memory: from about here on a step on one H200 took less time than on 16 cores beside it
 # (500,000 x 2: as long; 1,000,000 x 2: less than half); below, the CPU was up to four times faster.
-_GPU_PAYS = 1_000_000
+_GPU_PAYS = 400_000
 # Coordinates below which starting a thread costs more than it brings (docs/speed.md).
 _LARGE = 200_000
 
@@ -27,7 +27,7 @@ class Execution:
 
     # {"native", "reference", "gpu", "auto"}; compiled code, the specification in NumPy, or kernels
     # on an NVIDIA GPU. "auto" takes a GPU where there is one with room for the batch, and this has
-    # a million coordinates or more; and compiled code otherwise; `Clustering.execution` says which
+    # 400,000 coordinates or more; and compiled code otherwise; `Clustering.execution` says which
     # it was.
     backend: str = "native"
     # {"auto", "none"}; whether the compiled code may leave out comparisons that cannot change a

@@ -122,7 +122,10 @@ class DeviceRows(LabeledRows):
         return listed
 
     def drawn(self, versions: Versions, start: Slots, low: int, new_penalty: float) -> Listed:
-        """Label rows from key `low` on that prefer the cheapest version that events added."""
+        """Label rows from key `low` on that prefer the cheapest version that events added.
+
+        Those for which it was not there at their turn may prefer another one: they are listed.
+        """
         opened, slots, since = versions.opened()
         numbers, turns, n_listed = upload(slots.astype(np.int32), since, np.zeros(1, np.int32))
         own = self._search.table(start)[0]

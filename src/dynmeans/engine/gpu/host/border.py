@@ -7,9 +7,8 @@ and the cost of passes over all rows, as long as no cluster opens, revives or em
 which one would, and the last pass, are left to a look at all rows.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,7 +16,10 @@ from dynmeans.algorithm.cluster import NO_FALL
 from dynmeans.algorithm.sums import sum_over_slots
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.gpu.host.slots import BoolArray, Slots
-from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.arrays import FloatArray
+
+if TYPE_CHECKING:
+    from dynmeans.engine.gpu.border import DeviceBorder
 
 _PASSES_AHEAD = 8.0  # that a margin is meant for, at the speed of the last pass
 _LEAST_AHEAD, _MOST_AHEAD = 4.0, 4096.0
@@ -48,22 +50,6 @@ class BorderPass:
     def cost(self, is_seen: BoolArray) -> float:
         """L_t, Eq. 15."""
         return sum_over_slots(self.terms[is_seen]) + compiled.rounded_sum(self.within)
-
-
-class Border(Protocol):
-    """Rows held for passes over them alone."""
-
-    def __len__(self) -> int:
-        """Return how many rows are held."""
-
-    def run(self, n_passes: int) -> Sequence[BorderPass]:
-        """Make so many passes; the list ends before one that cannot be made."""
-
-    def rewind(self, n_passes: int) -> None:
-        """Go back to where so many passes of the last run had been made."""
-
-    def close(self) -> IntArray:
-        """Give the rows their labels; return how many each slot has."""
 
 
 class Margins:
@@ -113,7 +99,7 @@ class Margins:
 
 
 def follow(
-    border: Border, cost_trace: list[float], is_seen: BoolArray, most: float
+    border: "DeviceBorder", cost_trace: list[float], is_seen: BoolArray, most: float
 ) -> tuple[int, bool]:
     """Make the passes over a border in which the cost falls, and carry on its trace.
 
