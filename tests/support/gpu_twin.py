@@ -269,9 +269,22 @@ class TwinBorder:
             if rivals.any() or not roots[k] + margins[k] < np.sqrt(new_penalty) * (1 - 1e-9):
                 held.append((i, np.append(np.flatnonzero(rivals), k)))
         self._held = held
+        gaps = np.sqrt(squared_distances(self.centers[:, None], self.centers))
+        reaches = (gaps - margins - margins[:, None]) / 2.0
+        self._is_near = (reaches <= np.sqrt(new_penalty)) & ~np.eye(len(gaps), dtype=bool)
+        self._drifts, self._due = np.zeros(len(gaps)), {}
 
     def __len__(self):
         return len(self._held)
+
+    def _take_date(self, i, costs, wish):
+        """A row is not due before its center and those near it have come so much nearer."""
+        label, was_held_with = self.rows.labels[i], self._labels[i]
+        assert wish == label or not self._drifts[label] < self._due.get(i, -1.0), "it was due"
+        lowest, *others = np.sort(costs)
+        gap = np.sqrt(min([*others, self.new_penalty])) - np.sqrt(lowest)
+        is_known = wish == label == was_held_with
+        self._due[i] = self._drifts[label] + gap * (1.0 - 1e-9) if is_known else -1.0
 
     def _costs(self, i):
         distances = squared_distances(self.rows.points(np.array([i])), self.centers)
@@ -294,6 +307,8 @@ class TwinBorder:
             costs = self._costs(i)[choices]
             best = np.lexsort((choices, costs))[0]
             wish = OPEN_NEW if costs[best] > self.new_penalty else choices[best]
+            if not self._drifts[rows.labels[i]] < self._due.get(i, -1.0) or wish != rows.labels[i]:
+                self._take_date(i, costs, wish)
             if wish == OPEN_NEW or self.slots.is_dormant[wish]:
                 return None
             if wish != rows.labels[i]:
@@ -311,7 +326,7 @@ class TwinBorder:
         has_weights, n = self.rows.has_weights, self.n_members.astype(float)
         n = totals[:, 0] if has_weights else n
         terms, within = np.full(len(n), self.new_penalty), np.zeros(len(n))
-        is_last = False
+        is_last, before = False, self.centers.copy()
         for k in np.flatnonzero(self.n_members):
             gamma = self.memory.gamma[k] if k < len(self.memory) else 0.0
             old = self.memory.centers[k] if k < len(self.memory) else np.zeros(len(totals[k]))
@@ -325,12 +340,15 @@ class TwinBorder:
                 terms[k] = self.memory.revivals[k] + displaced
             moved = np.linalg.norm(self.centers[k] - self.slots.centers[k])
             is_last |= bool(moved > self.margins[k])
+        steps = np.linalg.norm(self.centers - before, axis=1)
+        self._drifts += steps + (steps * self._is_near).max(axis=1)
         self._is_over = is_last
         return BorderPass(n_moved, is_last, terms, within)
 
     def rewind(self, n_passes):
         self.rows.labels[:], self.rows.sums, self.n_members, self.centers = self._before
         self._is_over = False
+        self._due.clear()
         self.run(n_passes)
 
     def close(self):
