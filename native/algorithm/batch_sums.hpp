@@ -133,8 +133,7 @@ class PointAdder {
     template <int Sign = 1, typename Value>
     void add(const Points<Value>& points, std::size_t i, double* sums) {
         if (is_plane(points)) return sums_.columns.add_quad<Sign>(quad_of(points, i), 0, sums);
-        write_terms(points, i);
-        sums_.columns.add_row<Sign>(terms_.data(), sums);
+        add_terms<Sign>(terms_of(points, i), sums);
     }
 
     template <typename Value>
@@ -149,9 +148,9 @@ class PointAdder {
             sums_.columns.add_quad<-1>(terms, 0, from);
             return sums_.columns.add_quad<1>(terms, 0, to);
         }
-        write_terms(points, i);
-        sums_.columns.add_row<-1>(terms_.data(), from);
-        sums_.columns.add_row<1>(terms_.data(), to);
+        const Terms terms = terms_of(points, i);
+        add_terms<-1>(terms, from);
+        add_terms<1>(terms, to);
     }
 
   private:
@@ -168,17 +167,34 @@ class PointAdder {
         return Quad{x, y, square.value, square.rest};
     }
 
+    // One term for each column but the last two, and those.
+    struct Terms {
+        const double* first;
+        double last[2];
+    };
+
+    // Without weights the row itself is what is added.
     template <typename Value>
-    void write_terms(const Points<Value>& points, std::size_t i) {
+    Terms terms_of(const Points<Value>& points, std::size_t i) {
         const std::size_t d = points.n_features;
         const double weight = points.weight(i);
         const double* y = points.row(i, row_.data());
-        double* term = terms_.data();
-        if (sums_.has_weights) *term++ = weight;
-        for (std::size_t j = 0; j < d; ++j) term[j] = weight * y[j];
-        const Pair<double> square = WeightedSquare::of(y, term, weight, d);
-        term[d] = square.value;
-        term[d + 1] = square.rest;
+        const double *first = y, *products = y;
+        if (sums_.has_weights) {
+            terms_[0] = weight;
+            for (std::size_t j = 0; j < d; ++j) terms_[j + 1] = weight * y[j];
+            first = terms_.data();
+            products = first + 1;
+        }
+        const Pair<double> square = WeightedSquare::of(y, products, weight, d);
+        return {first, {square.value, square.rest}};
+    }
+
+    template <int Sign>
+    void add_terms(const Terms& terms, double* sums) const {
+        const std::size_t n = sums_.columns.n_columns();
+        sums_.columns.add_columns<Sign>(terms.first, 0, n - 2, sums);
+        sums_.columns.add_columns<Sign>(terms.last, n - 2, n, sums);
     }
 
     const BatchSums& sums_;

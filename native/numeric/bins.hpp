@@ -128,13 +128,12 @@ class Bins {
     std::size_t n_bins() const { return n_bins_; }
     std::size_t size() const { return n_columns_ * n_bins_; }  // doubles of one sum
 
-    // Adds one term to each column of a sum, or takes it out (Sign -1).
+    // Adds one term to each of the columns [c, end) of a sum, or takes it out (Sign -1).
     template <int Sign>
-    void add_row(const double* terms, double* sums) const {
+    void add_columns(const double* terms, std::size_t c, std::size_t end, double* sums) const {
         const std::size_t n = n_columns_;
-        std::size_t c = 0;
-        for (; c + kSimd <= n; c += kSimd) {
-            Doubles x = load(terms + c);
+        for (; c + kSimd <= end; c += kSimd, terms += kSimd) {
+            Doubles x = load(terms);
             for (std::size_t at = c; at < size(); at += n) {
                 const Doubles shift = load(&shifts_[at]), h = (x + shift) - shift;
                 store(sums + at, load(sums + at) + Sign * h);
@@ -142,12 +141,13 @@ class Bins {
             }
         }
         if constexpr (kSimd > 4)
-            if (c + 4 <= n) {
-                add_quad<Sign>(load_quad(terms + c), c, sums);
+            if (c + 4 <= end) {
+                add_quad<Sign>(load_quad(terms), c, sums);
                 c += 4;
+                terms += 4;
             }
-        for (; c < n; ++c) {
-            double x = terms[c];
+        for (; c < end; ++c) {
+            double x = *terms++;
             for (std::size_t b = 0; b < n_bins_; ++b) {
                 const double shift = shifts_[b * n + c], h = (x + shift) - shift;
                 sums[b * n + c] += Sign * h;

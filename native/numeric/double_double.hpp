@@ -66,18 +66,13 @@ class WeightedSquare {
             return add_pairs(sum, square(y[1], terms[1], weight, is_weighted));
         }
         if (is_weighted) return of_weighted(y, terms, weight, n_features);
-        constexpr std::size_t kParts = kLanes / kSimd;
         Pair<Doubles> lanes[kParts] = {};
-        std::size_t j = 0;
-        for (; j + kLanes <= n_features; j += kLanes)
-            for (std::size_t part = 0; part < kParts; ++part) {
-                const Doubles x = load(y + j + part * kSimd);
-                lanes[part] = add_pairs(lanes[part], two_product_of_halves(x, x));
-            }
+        if (!add_squares_at_once(y, n_features, lanes)) add_squares(y, n_features, lanes);
         Pair<double> each[kLanes];
         for (std::size_t lane = 0; lane < kLanes; ++lane)
             each[lane] = {lanes[lane / kSimd].value[lane % kSimd],
                           lanes[lane / kSimd].rest[lane % kSimd]};
+        std::size_t j = n_features / kLanes * kLanes;
         for (std::size_t lane = 0; j < n_features; ++j, ++lane)
             each[lane] = add_pairs(each[lane], two_product(y[j], y[j]));
         return in_halves(each);
@@ -108,6 +103,34 @@ class WeightedSquare {
     }
 
   private:
+    static constexpr std::size_t kParts = kLanes / kSimd;
+
+    // The squares of whole registers.
+    static void add_squares(const double* y, std::size_t n, Pair<Doubles>* lanes) {
+        for (std::size_t j = 0; j + kLanes <= n; j += kLanes)
+            for (std::size_t part = 0; part < kParts; ++part) {
+                const Doubles x = load(y + j + part * kSimd);
+                lanes[part] = add_pairs(lanes[part], two_product_of_halves(x, x));
+            }
+    }
+
+    // The same with what rounding lost in one instruction; false, and nothing added, where the
+    // machine has none or a square comes near underflow. No coordinate comes near overflow.
+    static bool add_squares_at_once(const double* y, std::size_t n, Pair<Doubles>* lanes) {
+        if (!kHasFused) return false;
+        Pair<Doubles> found[kParts] = {};
+        unsigned tiny = 0;
+        for (std::size_t j = 0; j + kLanes <= n; j += kLanes)
+            for (std::size_t part = 0; part < kParts; ++part) {
+                const Doubles x = load(y + j + part * kSimd), product = x * x;
+                found[part] = add_pairs(
+                    found[part], Pair<Doubles>{product, fused_difference(x, x, product)});
+                tiny |= lanes_at_most(product, 1e-270) & ~lanes_equal(x, Doubles{});
+            }
+        if (tiny == 0) std::copy(found, found + kParts, lanes);
+        return tiny == 0;
+    }
+
     // w y is term + e, so term stands for the point y - e/w.
     static Pair<double> square(double y, double term, double weight, bool is_weighted) {
         Pair<double> found = two_product(term, y);

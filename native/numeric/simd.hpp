@@ -144,6 +144,17 @@ inline unsigned lanes_equal(Doubles a, Doubles b) {
 #endif
 }
 
+// a * b - c, rounded once, where the machine has it.
+#if defined(DYNMEANS_AVX512)
+constexpr bool kHasFused = true;
+inline Doubles fused_difference(Doubles a, Doubles b, Doubles c) {
+    return _mm512_fmsub_pd(a, b, c);
+}
+#else
+constexpr bool kHasFused = false;
+inline Doubles fused_difference(Doubles a, Doubles b, Doubles c) { return a * b - c; }
+#endif
+
 // Bit `lane` is set where values[lane] <= limit.
 inline unsigned lanes_at_most(Doubles values, double limit) {
 #if defined(DYNMEANS_AVX512)
