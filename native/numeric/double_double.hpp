@@ -123,8 +123,8 @@ class WeightedSquare {
         for (std::size_t j = 0; j + kLanes <= n; j += kLanes)
             for (std::size_t part = 0; part < kParts; ++part) {
                 const Doubles x = load(y + j + part * kSimd), product = x * x;
-                found[part] = add_pairs(
-                    found[part], Pair<Doubles>{product, fused_difference(x, x, product)});
+                found[part] =
+                    add_pairs(found[part], Pair<Doubles>{product, fused_difference(x, x, product)});
                 tiny |= lanes_at_most(product, 1e-270) & ~lanes_equal(x, Doubles{});
             }
         if (tiny == 0) std::copy(found, found + kParts, lanes);
