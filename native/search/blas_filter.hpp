@@ -128,15 +128,19 @@ class BlasFilter {
             n_compared += scratch.n_compared;
             scratch.n_found = scratch.n_compared = 0;
         }
-        if (n_compared > kMostCompared * n_found)
-            n_used_ = std::min(n_used_ + n_used_ / 2, n_groups_);
+        // A group more of features takes the product about as long as this many comparisons.
+        const std::size_t most = (kMostCompared + slots_.size() / kSlotsOfOne) * n_found;
+        if (n_compared <= most) return;
+        const std::size_t n_more = n_compared > kFarTooMany * most ? n_used_ / 2 : n_used_ / 4;
+        n_used_ = std::min(n_used_ + std::max<std::size_t>(1, n_more), n_groups_);
     }
 
   private:
     static constexpr std::size_t kGroup = 8, kFewest = 4;  // features; groups of them
     static constexpr std::size_t kFloats = 2 * kSimd;
     static constexpr std::size_t kBlock = 4 * kFloats;  // slots of which the lowest is kept
-    static constexpr std::size_t kMostCompared = 3, kAhead = 2;
+    static constexpr std::size_t kMostCompared = 3, kSlotsOfOne = 256;  // slots
+    static constexpr std::size_t kFarTooMany = 8, kAhead = 2;
     static constexpr double kNearlyAll = 0.9;
     static constexpr double kUnit = 1.0 / (1u << 24u);
 
