@@ -136,6 +136,16 @@ class PointAdder {
         add_terms<Sign>(terms_of(points, i), sums);
     }
 
+    // The points [begin, end) that have a label, to the sums of their slots.
+    template <typename Value>
+    void add_labeled(const Points<Value>& points, const Slot* labels, std::size_t begin,
+                     std::size_t end, double* sums_of_slots) {
+        if (is_plane(points)) return add_plane(points, labels, begin, end, sums_of_slots);
+        for (std::size_t i = begin; i < end; ++i)
+            if (labels[i] != kUnlabeled)
+                add(points, i, sums_of_slots + labels[i] * sums_.columns.size());
+    }
+
     template <typename Value>
     void take_out(const Points<Value>& points, std::size_t i, double* sums) {
         add<-1>(points, i, sums);
@@ -158,6 +168,36 @@ class PointAdder {
     template <typename Value>
     bool is_plane(const Points<Value>& points) const {
         return points.n_features == 2 && !sums_.has_weights;
+    }
+
+    // Squares are taken of as many points at once as a register holds.
+    template <typename Value>
+    void add_plane(const Points<Value>& points, const Slot* labels, std::size_t begin,
+                   std::size_t end, double* sums_of_slots) const {
+        constexpr std::size_t kMany = 64;
+        double x[kMany], y[kMany], squares[kMany], rests[kMany];
+        Quad rows[kMany];
+        for (; begin < end; begin += kMany) {
+            const std::size_t n = std::min(kMany, end - begin);
+            const Value* values = points.values + 2 * begin;
+            for (std::size_t r = 0; r < n; ++r) {
+                x[r] = values[2 * r];
+                y[r] = values[2 * r + 1];
+            }
+            std::fill(x + n, x + kMany, 0.0);
+            std::fill(y + n, y + kMany, 0.0);
+            unsigned is_tiny = 0;
+            for (std::size_t r = 0; r < kMany; r += kSimd) {
+                const Pair<Doubles> square =
+                    add_pairs(two_square(load(x + r), is_tiny), two_square(load(y + r), is_tiny));
+                store(squares + r, square.value);
+                store(rests + r, square.rest);
+            }
+            for (std::size_t r = 0; r < n; ++r)
+                rows[r] =
+                    is_tiny ? quad_of(points, begin + r) : Quad{x[r], y[r], squares[r], rests[r]};
+            sums_.columns.add_quads(rows, labels + begin, n, sums_of_slots);
+        }
     }
 
     template <typename Value>

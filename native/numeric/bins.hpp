@@ -171,6 +171,26 @@ class Bins {
         }
     }
 
+    // Adds rows of four terms, each to the sum that lies at its place; places below 0 are left out.
+    template <typename Place>
+    void add_quads(const Quad* rows, const Place* places, std::size_t n, double* sums) const {
+        if (n_bins_ != 2) {
+            for (std::size_t r = 0; r < n; ++r)
+                if (places[r] >= 0) add_quad<1>(rows[r], 0, sums + places[r] * size());
+            return;
+        }
+        const Quad coarse = load_quad(&shifts_[0]), fine = load_quad(&shifts_[4]);
+        for (std::size_t r = 0; r < n; ++r) {
+            if (places[r] < 0) continue;
+            double* sum = sums + places[r] * 8;
+            const Quad high = (rows[r] + coarse) - coarse, left = rows[r] - high;
+            const Quad first = load_quad(sum) + high;
+            const Quad second = load_quad(sum + 4) + ((left + fine) - fine);
+            std::memcpy(sum, &first, sizeof first);
+            std::memcpy(sum + 4, &second, sizeof second);
+        }
+    }
+
     // Deals terms of one column out to bins: put(bin, part of each term).
     template <typename Put>
     void split(Doubles terms, std::size_t column, const Put& put) const {

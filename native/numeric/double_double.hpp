@@ -43,6 +43,16 @@ inline Pair<double> two_product(double a, double b) {
     return two_product_of_halves(a, b);
 }
 
+// x^2 in each lane, where the machine has it with what rounding lost in one instruction. That is
+// the same far from underflow: `is_tiny` gets a bit for every lane that comes near it. No
+// coordinate comes near overflow.
+inline Pair<Doubles> two_square(Doubles x, unsigned& is_tiny) {
+    if constexpr (!kHasFused) return two_product_of_halves(x, x);
+    const Doubles product = x * x;
+    is_tiny |= lanes_at_most(product, 1e-270) & ~lanes_equal(x, Doubles{});
+    return {product, fused_difference(x, x, product)};
+}
+
 // Adds two pairs; the rests are only added up.
 template <typename Lanes>
 Pair<Lanes> add_pairs(const Pair<Lanes>& a, const Pair<Lanes>& b) {
@@ -114,21 +124,16 @@ class WeightedSquare {
             }
     }
 
-    // The same with what rounding lost in one instruction; false, and nothing added, where the
-    // machine has none or a square comes near underflow. No coordinate comes near overflow.
+    // The same by two_square; false, and nothing added, where a square comes near underflow.
     static bool add_squares_at_once(const double* y, std::size_t n, Pair<Doubles>* lanes) {
-        if (!kHasFused) return false;
         Pair<Doubles> found[kParts] = {};
-        unsigned tiny = 0;
+        unsigned is_tiny = 0;
         for (std::size_t j = 0; j + kLanes <= n; j += kLanes)
-            for (std::size_t part = 0; part < kParts; ++part) {
-                const Doubles x = load(y + j + part * kSimd), product = x * x;
+            for (std::size_t part = 0; part < kParts; ++part)
                 found[part] =
-                    add_pairs(found[part], Pair<Doubles>{product, fused_difference(x, x, product)});
-                tiny |= lanes_at_most(product, 1e-270) & ~lanes_equal(x, Doubles{});
-            }
-        if (tiny == 0) std::copy(found, found + kParts, lanes);
-        return tiny == 0;
+                    add_pairs(found[part], two_square(load(y + j + part * kSimd), is_tiny));
+        if (is_tiny == 0) std::copy(found, found + kParts, lanes);
+        return is_tiny == 0;
     }
 
     // w y is term + e, so term stands for the point y - e/w.
