@@ -41,12 +41,7 @@ class SlotSums {
             2 * assignment.moves.size() > points.n_points) {
             std::fill(bins_of_slots_.begin(), bins_of_slots_.end(), 0.0);
             share(points.n_points, pool, [&](std::size_t begin, std::size_t end, double* into) {
-                PointAdder adder(sums_);
-                for (std::size_t i = begin; i < end; ++i) {
-                    const Slot k = assignment.labels[i];
-                    if (k == kUnlabeled) continue;
-                    adder.add(points, i, into + k * bins_.size());
-                }
+                PointAdder(sums_).add_labeled(points, assignment.labels.data(), begin, end, into);
             });
             return;
         }

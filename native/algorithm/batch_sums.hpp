@@ -133,8 +133,17 @@ class PointAdder {
     template <int Sign = 1, typename Value>
     void add(const Points<Value>& points, std::size_t i, double* sums) {
         if (is_plane(points)) return sums_.columns.add_quad<Sign>(quad_of(points, i), 0, sums);
-        write_terms(points, i);
-        sums_.columns.add_row<Sign>(terms_.data(), sums);
+        add_terms<Sign>(terms_of(points, i), sums);
+    }
+
+    // The points [begin, end) that have a label, to the sums of their slots.
+    template <typename Value>
+    void add_labeled(const Points<Value>& points, const Slot* labels, std::size_t begin,
+                     std::size_t end, double* sums_of_slots) {
+        if (is_plane(points)) return add_plane(points, labels, begin, end, sums_of_slots);
+        for (std::size_t i = begin; i < end; ++i)
+            if (labels[i] != kUnlabeled)
+                add(points, i, sums_of_slots + labels[i] * sums_.columns.size());
     }
 
     template <typename Value>
@@ -149,9 +158,9 @@ class PointAdder {
             sums_.columns.add_quad<-1>(terms, 0, from);
             return sums_.columns.add_quad<1>(terms, 0, to);
         }
-        write_terms(points, i);
-        sums_.columns.add_row<-1>(terms_.data(), from);
-        sums_.columns.add_row<1>(terms_.data(), to);
+        const Terms terms = terms_of(points, i);
+        add_terms<-1>(terms, from);
+        add_terms<1>(terms, to);
     }
 
   private:
@@ -161,6 +170,36 @@ class PointAdder {
         return points.n_features == 2 && !sums_.has_weights;
     }
 
+    // Squares are taken of as many points at once as a register holds.
+    template <typename Value>
+    void add_plane(const Points<Value>& points, const Slot* labels, std::size_t begin,
+                   std::size_t end, double* sums_of_slots) const {
+        constexpr std::size_t kMany = 64;
+        double x[kMany], y[kMany], squares[kMany], rests[kMany];
+        Quad rows[kMany];
+        for (; begin < end; begin += kMany) {
+            const std::size_t n = std::min(kMany, end - begin);
+            const Value* values = points.values + 2 * begin;
+            for (std::size_t r = 0; r < n; ++r) {
+                x[r] = values[2 * r];
+                y[r] = values[2 * r + 1];
+            }
+            std::fill(x + n, x + kMany, 0.0);
+            std::fill(y + n, y + kMany, 0.0);
+            unsigned is_tiny = 0;
+            for (std::size_t r = 0; r < kMany; r += kSimd) {
+                const Pair<Doubles> square =
+                    add_pairs(two_square(load(x + r), is_tiny), two_square(load(y + r), is_tiny));
+                store(squares + r, square.value);
+                store(rests + r, square.rest);
+            }
+            for (std::size_t r = 0; r < n; ++r)
+                rows[r] =
+                    is_tiny ? quad_of(points, begin + r) : Quad{x[r], y[r], squares[r], rests[r]};
+            sums_.columns.add_quads(rows, labels + begin, n, sums_of_slots);
+        }
+    }
+
     template <typename Value>
     static Quad quad_of(const Points<Value>& points, std::size_t i) {
         const double x = points.values[2 * i], y = points.values[2 * i + 1];
@@ -168,17 +207,34 @@ class PointAdder {
         return Quad{x, y, square.value, square.rest};
     }
 
+    // One term for each column but the last two, and those.
+    struct Terms {
+        const double* first;
+        double last[2];
+    };
+
+    // Without weights the row itself is what is added.
     template <typename Value>
-    void write_terms(const Points<Value>& points, std::size_t i) {
+    Terms terms_of(const Points<Value>& points, std::size_t i) {
         const std::size_t d = points.n_features;
         const double weight = points.weight(i);
         const double* y = points.row(i, row_.data());
-        double* term = terms_.data();
-        if (sums_.has_weights) *term++ = weight;
-        for (std::size_t j = 0; j < d; ++j) term[j] = weight * y[j];
-        const Pair<double> square = WeightedSquare::of(y, term, weight, d);
-        term[d] = square.value;
-        term[d + 1] = square.rest;
+        const double *first = y, *products = y;
+        if (sums_.has_weights) {
+            terms_[0] = weight;
+            for (std::size_t j = 0; j < d; ++j) terms_[j + 1] = weight * y[j];
+            first = terms_.data();
+            products = first + 1;
+        }
+        const Pair<double> square = WeightedSquare::of(y, products, weight, d);
+        return {first, {square.value, square.rest}};
+    }
+
+    template <int Sign>
+    void add_terms(const Terms& terms, double* sums) const {
+        const std::size_t n = sums_.columns.n_columns();
+        sums_.columns.add_columns<Sign>(terms.first, 0, n - 2, sums);
+        sums_.columns.add_columns<Sign>(terms.last, n - 2, n, sums);
     }
 
     const BatchSums& sums_;

@@ -121,9 +121,10 @@ class Clusterer {
         if (!is_accelerated_ || !(cost_trace_.empty() || uses(Acceleration::kBounds)))
             assign_labels(points_, order, 0, remembered_, penalties_.new_penalty,
                           pool_.interrupts(), assignment_);
-        else if (cost_trace_.empty())
+        else if (cost_trace_.empty()) {
             first_pass_->run(order, assignment_);
-        else
+            later_pass_->start_from_first(assignment_);
+        } else
             later_pass_->run(has_moved_, n_moved, assignment_);
     }
 

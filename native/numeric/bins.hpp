@@ -128,13 +128,12 @@ class Bins {
     std::size_t n_bins() const { return n_bins_; }
     std::size_t size() const { return n_columns_ * n_bins_; }  // doubles of one sum
 
-    // Adds one term to each column of a sum, or takes it out (Sign -1).
+    // Adds one term to each of the columns [c, end) of a sum, or takes it out (Sign -1).
     template <int Sign>
-    void add_row(const double* terms, double* sums) const {
+    void add_columns(const double* terms, std::size_t c, std::size_t end, double* sums) const {
         const std::size_t n = n_columns_;
-        std::size_t c = 0;
-        for (; c + kSimd <= n; c += kSimd) {
-            Doubles x = load(terms + c);
+        for (; c + kSimd <= end; c += kSimd, terms += kSimd) {
+            Doubles x = load(terms);
             for (std::size_t at = c; at < size(); at += n) {
                 const Doubles shift = load(&shifts_[at]), h = (x + shift) - shift;
                 store(sums + at, load(sums + at) + Sign * h);
@@ -142,12 +141,13 @@ class Bins {
             }
         }
         if constexpr (kSimd > 4)
-            if (c + 4 <= n) {
-                add_quad<Sign>(load_quad(terms + c), c, sums);
+            if (c + 4 <= end) {
+                add_quad<Sign>(load_quad(terms), c, sums);
                 c += 4;
+                terms += 4;
             }
-        for (; c < n; ++c) {
-            double x = terms[c];
+        for (; c < end; ++c) {
+            double x = *terms++;
             for (std::size_t b = 0; b < n_bins_; ++b) {
                 const double shift = shifts_[b * n + c], h = (x + shift) - shift;
                 sums[b * n + c] += Sign * h;
@@ -168,6 +168,26 @@ class Bins {
                 sum -= h;
             std::memcpy(sums + at, &sum, sizeof sum);
             x -= h;
+        }
+    }
+
+    // Adds rows of four terms, each to the sum that lies at its place; places below 0 are left out.
+    template <typename Place>
+    void add_quads(const Quad* rows, const Place* places, std::size_t n, double* sums) const {
+        if (n_bins_ != 2) {
+            for (std::size_t r = 0; r < n; ++r)
+                if (places[r] >= 0) add_quad<1>(rows[r], 0, sums + places[r] * size());
+            return;
+        }
+        const Quad coarse = load_quad(&shifts_[0]), fine = load_quad(&shifts_[4]);
+        for (std::size_t r = 0; r < n; ++r) {
+            if (places[r] < 0) continue;
+            double* sum = sums + places[r] * 8;
+            const Quad high = (rows[r] + coarse) - coarse, left = rows[r] - high;
+            const Quad first = load_quad(sum) + high;
+            const Quad second = load_quad(sum + 4) + ((left + fine) - fine);
+            std::memcpy(sum, &first, sizeof first);
+            std::memcpy(sum + 4, &second, sizeof second);
         }
     }
 

@@ -43,6 +43,16 @@ inline Pair<double> two_product(double a, double b) {
     return two_product_of_halves(a, b);
 }
 
+// x^2 in each lane, where the machine has it with what rounding lost in one instruction. That is
+// the same far from underflow: `is_tiny` gets a bit for every lane that comes near it. No
+// coordinate comes near overflow.
+inline Pair<Doubles> two_square(Doubles x, unsigned& is_tiny) {
+    if constexpr (!kHasFused) return two_product_of_halves(x, x);
+    const Doubles product = x * x;
+    is_tiny |= lanes_at_most(product, 1e-270) & ~lanes_equal(x, Doubles{});
+    return {product, fused_difference(x, x, product)};
+}
+
 // Adds two pairs; the rests are only added up.
 template <typename Lanes>
 Pair<Lanes> add_pairs(const Pair<Lanes>& a, const Pair<Lanes>& b) {
@@ -66,18 +76,13 @@ class WeightedSquare {
             return add_pairs(sum, square(y[1], terms[1], weight, is_weighted));
         }
         if (is_weighted) return of_weighted(y, terms, weight, n_features);
-        constexpr std::size_t kParts = kLanes / kSimd;
         Pair<Doubles> lanes[kParts] = {};
-        std::size_t j = 0;
-        for (; j + kLanes <= n_features; j += kLanes)
-            for (std::size_t part = 0; part < kParts; ++part) {
-                const Doubles x = load(y + j + part * kSimd);
-                lanes[part] = add_pairs(lanes[part], two_product_of_halves(x, x));
-            }
+        if (!add_squares_at_once(y, n_features, lanes)) add_squares(y, n_features, lanes);
         Pair<double> each[kLanes];
         for (std::size_t lane = 0; lane < kLanes; ++lane)
             each[lane] = {lanes[lane / kSimd].value[lane % kSimd],
                           lanes[lane / kSimd].rest[lane % kSimd]};
+        std::size_t j = n_features / kLanes * kLanes;
         for (std::size_t lane = 0; j < n_features; ++j, ++lane)
             each[lane] = add_pairs(each[lane], two_product(y[j], y[j]));
         return in_halves(each);
@@ -108,6 +113,29 @@ class WeightedSquare {
     }
 
   private:
+    static constexpr std::size_t kParts = kLanes / kSimd;
+
+    // The squares of whole registers.
+    static void add_squares(const double* y, std::size_t n, Pair<Doubles>* lanes) {
+        for (std::size_t j = 0; j + kLanes <= n; j += kLanes)
+            for (std::size_t part = 0; part < kParts; ++part) {
+                const Doubles x = load(y + j + part * kSimd);
+                lanes[part] = add_pairs(lanes[part], two_product_of_halves(x, x));
+            }
+    }
+
+    // The same by two_square; false, and nothing added, where a square comes near underflow.
+    static bool add_squares_at_once(const double* y, std::size_t n, Pair<Doubles>* lanes) {
+        Pair<Doubles> found[kParts] = {};
+        unsigned is_tiny = 0;
+        for (std::size_t j = 0; j + kLanes <= n; j += kLanes)
+            for (std::size_t part = 0; part < kParts; ++part)
+                found[part] =
+                    add_pairs(found[part], two_square(load(y + j + part * kSimd), is_tiny));
+        if (is_tiny == 0) std::copy(found, found + kParts, lanes);
+        return is_tiny == 0;
+    }
+
     // w y is term + e, so term stands for the point y - e/w.
     static Pair<double> square(double y, double term, double weight, bool is_weighted) {
         Pair<double> found = two_product(term, y);

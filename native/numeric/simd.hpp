@@ -40,6 +40,12 @@ void store(Value* to, Doubles values) {
     for (std::size_t lane = 0; lane < kSimd; ++lane) to[lane] = static_cast<Value>(values[lane]);
 }
 
+using Floats = PlainLanes<float, 2 * kSimd>;
+
+inline Floats load_floats(const float* from) {
+    return Floats::each([&](std::size_t lane) { return from[lane]; });
+}
+
 // `yes` in the lanes where `mask` is set, `no` in the others.
 template <typename Value, std::size_t N>
 PlainLanes<Value, N> select(PlainLanes<std::int64_t, N> mask, PlainLanes<Value, N> yes,
@@ -73,6 +79,15 @@ inline void store(float* to, Doubles values) {
     std::memcpy(to, &narrowed, sizeof narrowed);
 }
 
+// Twice as many floats, as they are.
+using Floats [[gnu::vector_size(2 * kSimd * sizeof(float))]] = float;
+
+inline Floats load_floats(const float* from) {
+    Floats values;
+    std::memcpy(&values, from, sizeof values);
+    return values;
+}
+
 // `yes` in the lanes where `mask` is set, `no` in the others.
 template <typename Mask, typename Lanes>
 Lanes select(Mask mask, Lanes yes, Lanes no) {
@@ -90,6 +105,17 @@ inline double lowest_lane(Doubles values) {
     return _mm_cvtsd_f64(_mm_min_sd(half, _mm_unpackhi_pd(half, half)));
 #else
     return values[0] < values[1] ? values[0] : values[1];
+#endif
+}
+
+inline float lowest_lane(Floats values) {
+#if defined(DYNMEANS_AVX512)
+    return _mm512_reduce_min_ps(values);
+#else
+    float lowest = values[0];
+    for (std::size_t lane = 1; lane < 2 * kSimd; ++lane)
+        lowest = values[lane] < lowest ? values[lane] : lowest;
+    return lowest;
 #endif
 }
 
@@ -143,6 +169,17 @@ inline unsigned lanes_equal(Doubles a, Doubles b) {
     return bits;
 #endif
 }
+
+// a * b - c, rounded once, where the machine has it.
+#if defined(DYNMEANS_AVX512)
+constexpr bool kHasFused = true;
+inline Doubles fused_difference(Doubles a, Doubles b, Doubles c) {
+    return _mm512_fmsub_pd(a, b, c);
+}
+#else
+constexpr bool kHasFused = false;
+inline Doubles fused_difference(Doubles a, Doubles b, Doubles c) { return a * b - c; }
+#endif
 
 // Bit `lane` is set where values[lane] <= limit.
 inline unsigned lanes_at_most(Doubles values, double limit) {

@@ -198,7 +198,7 @@ class DueDates {
     static constexpr double kLeastReach = 1e-120, kLeastDistance = 1e-139, kLatest = 1e38;
     static constexpr double kRoom = 1.25, kLeastRoom = 1.05;  // of a radius beyond its points
     // Of the root of what a slot keeps; one that did not hold was of a slot that moves a lot.
-    static constexpr double kGuarded = 0.75, kGuardedAgain = 0.3;
+    static constexpr double kGuarded = 0.88, kGuardedAgain = 0.3;
     static constexpr double kNoGuard = -std::numeric_limits<double>::infinity();
 
     // Of the ring of a slot: no settled point of it lies farther off.

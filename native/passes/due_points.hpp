@@ -63,10 +63,14 @@ class DuePoints {
         look(assignment, wishes);
         // In the first pass by dates, stretch by stretch, everybody is due.
         for (std::size_t i = 0; !has_begun_ && i < points_.n_points; i += kStretch) {
-            due_.clear();
-            for (std::size_t p = i; p < std::min(i + kStretch, points_.n_points); ++p)
-                if (assignment.labels[p] != kUnlabeled)
-                    due_.push_back(static_cast<std::uint32_t>(p));
+            const std::size_t end = std::min(i + kStretch, points_.n_points);
+            due_.resize(end - i + 1);
+            std::size_t n = 0;
+            for (std::size_t p = i; p < end; ++p) {
+                due_[n] = static_cast<std::uint32_t>(p);
+                n += assignment.labels[p] != kUnlabeled;
+            }
+            due_.resize(n);
             look(assignment, wishes);
         }
         has_begun_ = true;
@@ -166,12 +170,13 @@ class DuePoints {
         find_keys(assignment);
         for (const std::vector<Wish>& found : found_)
             wishes.insert(wishes.end(), found.begin(), found.end());
-        keep_stayers(assignment);
+        keep_stayers();
     }
 
     void find_keys(const Assignment& assignment) {
         const std::size_t n_blocks = count_blocks(due_.size());
         keys_.resize(due_.size());
+        slots_.resize(due_.size());
         found_.resize(n_blocks);
         start_highest(assignment.n_members.size());
         pool_.for_blocks(n_blocks, [&](std::size_t block, std::size_t thread) {
@@ -186,7 +191,7 @@ class DuePoints {
                 const std::size_t n = list_unguarded(assignment, begin, end, buffer.data(), listed);
                 for (std::size_t at = 0; at < n; ++at) {
                     const auto [own, r] = listed[at];
-                    const Slot a = assignment.labels[due_[r]];
+                    const Slot a = slots_[r];
                     const double* y = points_.row(due_[r], buffer.data());
                     const double u = std::sqrt(own);
                     const Neighbors::Look found =
@@ -221,6 +226,7 @@ class DuePoints {
             const double own = squared_distance(points_.row(due_[r], buffer),
                                                 assignment.table.center(a), points_.n_features);
             keys_[r] = kGuarded;
+            slots_[r] = a;
             *next = {own, static_cast<std::uint32_t>(r)};
             next += !(own < dates_.guarded(a));
         }
@@ -228,12 +234,12 @@ class DuePoints {
     }
 
     // Each thread has slots of its own.
-    void keep_stayers(const Assignment& assignment) {
+    void keep_stayers() {
         const std::size_t n_parts = due_.size() < kPointBlock ? 1 : pool_.size();
         pool_.for_blocks(n_parts, [&](std::size_t part, std::size_t) {
             for (std::size_t begin = 0; begin < due_.size(); begin += kAtOnce) {
                 const std::size_t end = std::min(begin + kAtOnce, due_.size());
-                keep_some_stayers(assignment, begin, end, part, n_parts);
+                keep_some_stayers(begin, end, part, n_parts);
             }
         });
         const std::vector<double>& highest = merged_highest();
@@ -241,25 +247,22 @@ class DuePoints {
     }
 
     // In two lists, each without a branch.
-    void keep_some_stayers(const Assignment& assignment, std::size_t begin, std::size_t end,
-                           std::size_t part, std::size_t n_parts) {
+    void keep_some_stayers(std::size_t begin, std::size_t end, std::size_t part,
+                           std::size_t n_parts) {
         std::uint32_t guarded[kAtOnce + 1], dated[kAtOnce + 1];
         std::size_t n_guarded = 0, n_dated = 0;
         for (std::size_t r = begin; r < end; ++r) {
-            const auto a = static_cast<std::size_t>(assignment.labels[due_[r]]);
+            const auto a = static_cast<std::size_t>(slots_[r]);
             const bool is_ours = n_parts == 1 || a % n_parts == part;
             guarded[n_guarded] = dated[n_dated] = static_cast<std::uint32_t>(r);
             n_guarded += is_ours & (keys_[r] == kGuarded);
             n_dated += is_ours & (keys_[r] < kGuarded);
         }
-        for (std::size_t at = 0; at < n_guarded; ++at) {
-            const std::uint32_t i = due_[guarded[at]];
-            dates_.guard(assignment.labels[i], i);
-        }
+        for (std::size_t at = 0; at < n_guarded; ++at)
+            dates_.guard(slots_[guarded[at]], due_[guarded[at]]);
         for (std::size_t at = 0; at < n_dated; ++at) {
-            const std::uint32_t i = due_[dated[at]];
             const DueKey key = keys_[dated[at]];
-            dates_.queue(assignment.labels[i], ring_of(key)).push(key, i);
+            dates_.queue(slots_[dated[at]], ring_of(key)).push(key, due_[dated[at]]);
         }
     }
 
@@ -272,6 +275,7 @@ class DuePoints {
     std::vector<std::uint32_t> due_;            // who is looked at in this pass
     std::vector<std::uint64_t> is_due_;         // a bit for each point
     std::vector<DueKey> keys_;                  // of those that are looked at
+    std::vector<Slot> slots_;                   // the same
     std::vector<std::vector<double>> highest_;  // one for each thread
     std::vector<std::vector<Wish>> found_;
 };

@@ -53,6 +53,9 @@ class LaterPass {
         watch_.start();
     }
 
+    // After a first pass, before centers move.
+    void start_from_first(const Assignment& assignment) { watch_.start_from_first(assignment); }
+
     // After every pass, once gaps were closed and centers moved.
     void follow(const Assignment& assignment) { watch_.follow(assignment); }
 

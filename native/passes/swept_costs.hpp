@@ -43,6 +43,15 @@ class SweptCosts {
     // Forgets the last run.
     void start() { is_whole_ = true; }
 
+    // After a first pass, in which nobody joined a cluster at a cost above lambda, and before its
+    // centers move: that is enough to know, and saves a sweep.
+    void start_from_first(const Assignment& assignment) {
+        highest_.assign(assignment.n_members.size(), new_penalty_);
+        centers_.assign(assignment.table.center(0),
+                        assignment.table.center(assignment.n_members.size()));
+        is_whole_ = false;
+    }
+
     // Centers have moved.
     void follow(const Assignment& assignment) {
         const std::size_t n_slots = assignment.n_members.size();

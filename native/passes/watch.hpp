@@ -44,6 +44,9 @@ class Watch {
         n_passes_ = 0;
     }
 
+    // A first pass has given every point its label.
+    void start_from_first(const Assignment& assignment) { by_sweep_.start_from_first(assignment); }
+
     // Every slot has changed.
     void forget() {
         by_date_.forget();

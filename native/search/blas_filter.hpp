@@ -11,6 +11,9 @@
 // float64. So no cost is below its filtered value by more than `error`. A slot whose filtered cost
 // is above the exact cost of any other by more than that cannot be the cheapest. Both are measured
 // from a common origin near the data, which changes no distance and keeps the norms small.
+//
+// Filtered costs are first formed in float32, of which a register holds twice as many, and only the
+// lowest of a block of slots is kept; only blocks that may hold the cheapest are looked at again.
 #pragma once
 
 #include <algorithm>
@@ -58,7 +61,7 @@ class BlasFilter {
             if (table.offset(k) <= new_penalty) slots_.push_back(static_cast<Slot>(k));
         choose_features(table);
         // Room for whole registers; the lanes beyond the last slot never win.
-        const std::size_t n_padded = (slots_.size() + kSimd - 1) / kSimd * kSimd;
+        const std::size_t n_padded = (slots_.size() + kFloats - 1) / kFloats * kFloats;
         centers_.assign(n_padded * width(), 0.0f);
         bases_.assign(n_padded, CostTable::kNever);
         scales_.assign(n_padded, 1.0);
@@ -70,10 +73,12 @@ class BlasFilter {
             scales_[s] = table.scale(k);
             largest_norm_ = std::max(largest_norm_, norm);
         }
+        rough_bases_.assign(bases_.begin(), bases_.end());
+        rough_scales_.assign(scales_.begin(), scales_.end());
     }
 
     struct Scratch {
-        std::vector<float> rows, products;
+        std::vector<float> rows, products, lows;  // lows: of each block of slots
         std::vector<double> norms, buffer;
         std::vector<std::size_t> likely;
         // Since last asked: points that found a slot, and what those compared exactly.
@@ -88,6 +93,7 @@ class BlasFilter {
         scratch.rows.resize(n_rows * width());
         scratch.norms.resize(n_rows);
         scratch.products.resize(n_rows * n_slots);
+        scratch.lows.resize(n_rows * n_blocks());
         scratch.likely.resize(n_rows);
         scratch.buffer.resize(n_features_);
         const std::size_t ahead = look_ahead(kAhead);
@@ -98,7 +104,8 @@ class BlasFilter {
         }
         if (n_slots > 0) multiply(scratch, n_rows);
         for (std::size_t r = 0; r < n_rows; ++r)
-            scratch.likely[r] = lowest_of(scratch.products.data() + r * n_slots, scratch.norms[r]);
+            scratch.likely[r] = lowest_of(scratch.products.data() + r * n_slots, scratch.norms[r],
+                                          scratch.lows.data() + r * n_blocks());
         for (std::size_t r = 0; r < n_rows; ++r) {
             if (ahead == kAhead && end + r < points.n_points) prefetch_used(points, order[end + r]);
             if (r + ahead < n_rows) {
@@ -121,16 +128,27 @@ class BlasFilter {
             n_compared += scratch.n_compared;
             scratch.n_found = scratch.n_compared = 0;
         }
-        if (n_compared > kMostCompared * n_found)
-            n_used_ = std::min(n_used_ + n_used_ / 2, n_groups_);
+        // A group more of features takes the product about as long as this many comparisons.
+        const std::size_t most = (kMostCompared + slots_.size() / kSlotsOfOne) * n_found;
+        if (n_compared <= most) return;
+        const std::size_t n_more = n_compared > kFarTooMany * most ? n_used_ / 2 : n_used_ / 4;
+        n_used_ = std::min(n_used_ + std::max<std::size_t>(1, n_more), n_groups_);
     }
 
   private:
     static constexpr std::size_t kGroup = 8, kFewest = 4;  // features; groups of them
-    static constexpr std::size_t kMostCompared = 3, kAhead = 2;
+    static constexpr std::size_t kFloats = 2 * kSimd;
+    static constexpr std::size_t kBlock = 4 * kFloats;  // slots of which the lowest is kept
+    static constexpr std::size_t kMostCompared = 3, kSlotsOfOne = 256;  // slots
+    static constexpr std::size_t kFarTooMany = 8, kAhead = 2;
     static constexpr double kNearlyAll = 0.9;
+    static constexpr double kUnit = 1.0 / (1u << 24u);
 
     std::size_t width() const { return n_used_ * kGroup; }
+    std::size_t n_blocks() const { return (bases_.size() + kBlock - 1) / kBlock; }
+    std::size_t end_of_block(std::size_t b) const {
+        return std::min((b + 1) * kBlock, bases_.size());
+    }
 
     // The groups in which the centers spread most, and the mean of the centers as origin.
     void choose_features(const CostTable& table) {
@@ -207,7 +225,14 @@ class BlasFilter {
 
     // float32 must hold every product, and lose none to underflow.
     bool is_in_range(double norm) const {
-        return norm < 1e30 && largest_norm_ < 1e30 && norm * largest_norm_ > 1e-50;
+        return norm < 1e30 && largest_norm_ < 1e30 && new_penalty_ < 1e30 &&
+               norm * largest_norm_ > 1e-50;
+    }
+
+    // How far a product of n terms may be off, for rows of these squared norms, twice.
+    static double product_error(std::size_t n, double norm, double other_norm) {
+        return 2.02 * (static_cast<double>(n) + 8.0) * kUnit * std::sqrt(norm * other_norm) +
+               1e-12 * (norm + other_norm);
     }
 
     void multiply(Scratch& scratch, std::size_t n_rows) const {
@@ -225,16 +250,34 @@ class BlasFilter {
         return load(&bases_[s]) + load(&scales_[s]) * (norm - 2.0 * load(products + s));
     }
 
-    // Where the lowest filtered cost is.
-    std::size_t lowest_of(const float* products, double norm) const {
+    // Where the lowest filtered cost is; writes the lowest of each block, in float32.
+    std::size_t lowest_of(const float* products, double norm, float* lows) const {
+        if (bases_.empty()) return 0;
+        const auto rough_norm = static_cast<float>(norm);
+        std::size_t best = 0;
+        for (std::size_t b = 0; b < n_blocks(); ++b) {
+            Floats lowest = rough(products, b * kBlock, rough_norm);
+            for (std::size_t s = b * kBlock + kFloats; s < end_of_block(b); s += kFloats) {
+                const Floats found = rough(products, s, rough_norm);
+                lowest = select(found < lowest, found, lowest);
+            }
+            lows[b] = lowest_lane(lowest);
+            if (lows[b] < lows[best]) best = b;
+        }
         Doubles lowest = fill(CostTable::kNever), base_of_lowest{};
-        for (std::size_t s = 0; s < bases_.size(); s += kSimd) {
+        for (std::size_t s = best * kBlock; s < end_of_block(best); s += kSimd) {
             const Doubles found = filtered(products, s, norm);
             base_of_lowest = select(found < lowest, fill(static_cast<double>(s)), base_of_lowest);
             lowest = select(found < lowest, found, lowest);
         }
         const unsigned lane = lowest_bit(lanes_equal(lowest, fill(lowest_lane(lowest))));
         return static_cast<std::size_t>(base_of_lowest[lane]) + lane;
+    }
+
+    // Filtered costs in float32.
+    Floats rough(const float* products, std::size_t s, float norm) const {
+        return load_floats(&rough_bases_[s]) +
+               load_floats(&rough_scales_[s]) * (norm - 2.0f * load_floats(products + s));
     }
 
     // The most likely winner first: its exact cost is what the others are held against.
@@ -245,21 +288,25 @@ class BlasFilter {
         CostTable::consider(choice, slot, table.cost(y, slot));
 
         const float* products = scratch.products.data() + r * bases_.size();
-        const double norm = scratch.norms[r], unit = std::ldexp(1.0, -24);
-        const double error =
-            2.02 * (static_cast<double>(width()) + 8.0) * unit * std::sqrt(norm * largest_norm_) +
-            1e-12 * (norm + largest_norm_);
-        const double limit = std::nextafter(choice.cost + error, CostTable::kNever);
+        const double norm = scratch.norms[r];
+        const double limit = std::nextafter(
+            choice.cost + product_error(width(), norm, largest_norm_), CostTable::kNever);
+        // What float32 rounds: eight steps, of numbers up to twice these.
+        const double rough_limit = limit + 32.0 * kUnit * (norm + largest_norm_ + new_penalty_);
+        const float* lows = scratch.lows.data() + r * n_blocks();
         std::size_t n_compared = 1;
-        for (std::size_t s = 0; s < bases_.size(); s += kSimd)
-            for (unsigned left = lanes_at_most(filtered(products, s, norm), limit); left != 0;
-                 left &= left - 1) {
-                const std::size_t at = s + lowest_bit(left);
-                if (at == likely) continue;
-                const auto k = static_cast<std::size_t>(slots_[at]);
-                CostTable::consider(choice, k, table.cost_up_to(choice.cost, y, k));
-                ++n_compared;
-            }
+        for (std::size_t b = 0; b < n_blocks(); ++b) {
+            if (lows[b] > rough_limit) continue;
+            for (std::size_t s = b * kBlock; s < end_of_block(b); s += kSimd)
+                for (unsigned left = lanes_at_most(filtered(products, s, norm), limit); left != 0;
+                     left &= left - 1) {
+                    const std::size_t at = s + lowest_bit(left);
+                    if (at == likely) continue;
+                    const auto k = static_cast<std::size_t>(slots_[at]);
+                    CostTable::consider(choice, k, table.cost_up_to(choice.cost, y, k));
+                    ++n_compared;
+                }
+        }
         if (choice.slot == CostTable::kNone) return choice;
         ++scratch.n_found;
         scratch.n_compared += n_compared;
@@ -272,7 +319,7 @@ class BlasFilter {
     std::vector<Slot> slots_;
     std::vector<std::size_t> groups_;
     std::vector<double> origin_, bases_, scales_;
-    std::vector<float> centers_;
+    std::vector<float> centers_, rough_bases_, rough_scales_;
 };
 
 }  // namespace dynmeans::search

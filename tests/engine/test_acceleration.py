@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dynmeans import ClusterState, Penalties
+from dynmeans import ClusterState, Penalties, step
 from dynmeans.engine import blas, native
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.execution import Execution, choose_n_threads
@@ -244,6 +244,21 @@ def test_coordinates_whose_squares_vanish_equal_plain(seed, d, new_penalty, late
     penalties = Penalties(new_penalty, revival_penalty=0.0, drift=1.0)
     plain = run(penalties, batches, "exact", acceleration="none")
     assert_same_bits(run(penalties, batches, "exact"), plain)
+
+
+@pytest.mark.parametrize("d", [2, 16])
+@pytest.mark.parametrize("seed", range(2))
+def test_squares_near_underflow_are_those_of_the_specification(seed, d):
+    """There a fused product rounds what the specification's halves do not."""
+    rng, scale, n = np.random.default_rng(seed), 1e-156, 700
+    centers, state = rng.normal(size=(5, d)), ClusterState.empty(d)
+    X = scale * (centers[rng.integers(5, size=n)] + 0.1 * rng.normal(size=(n, d)))
+    X[rng.random(X.shape) < 0.1] = 0.0
+    new_penalty = 0.5 * d * scale**2
+    penalties = Penalties(new_penalty, revival_penalty=0.1 * new_penalty, drift=0.5)
+    orders = rng.permutation(n)[None, :]
+    expected = step(X, state, penalties, orders=orders, backend="reference")
+    assert_same_bits([step(X, state, penalties, orders=orders)], [expected])
 
 
 def test_clusters_that_reach_too_far_for_a_grid_equal_plain():
