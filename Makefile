@@ -7,7 +7,7 @@ DEMO_READY := $(VENV)/.ready-demo
 DEV_READY := $(VENV)/.ready-dev
 NATIVE := $(shell find native -name '*.[ch]pp')
 WASM := native/wasm/engine.wasm
-ENGINE := $(filter native/engine/%.cpp native/passes/%.cpp,$(NATIVE))
+ENGINE := $(filter native/engine/%.cpp native/moves/%.cpp native/passes/%.cpp,$(NATIVE))
 SANITIZED := build/sanitized
 CLANG := build/clang
 # pytest takes what the sanitizers print for output of a test: they write files.

@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[2]
 SOURCES = (
     ROOT / "tests" / "native" / "streams.cpp",
     *(ROOT / "native" / "engine").glob("*.cpp"),
+    *(ROOT / "native" / "moves").glob("*.cpp"),
     *(ROOT / "native" / "passes").glob("*.cpp"),
 )
 FLAGS = ("-std=c++17", "-O2", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", "-Inative")
