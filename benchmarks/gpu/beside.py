@@ -104,9 +104,9 @@ def copies(n: int = 10**8) -> dict[str, float]:
 @contextmanager
 def blocks_by_bus(here: Any) -> Iterator[Blocks]:
     """Rows in memory as a step takes them when the card has no room for them."""
-    fits, transfer._fits = transfer._fits, lambda array: False
+    fits, transfer.fits = transfer.fits, lambda array: False
     try:
         with transfer.rows_for_device(here) as blocks:
             yield blocks
     finally:
-        transfer._fits = fits
+        transfer.fits = fits

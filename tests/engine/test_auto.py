@@ -6,9 +6,9 @@ import sys
 import numpy as np
 import pytest
 
-from dynmeans import ClusterState, Penalties, step
+from dynmeans import ClusterState, DynamicMeans, Penalties, step
 from dynmeans.engine import auto, execution
-from dynmeans.engine.batch import Batch
+from dynmeans.engine.batch import Batch, take_batch
 
 POINTS, PENALTIES = np.array([[0.0], [0.2], [5.0]]), Penalties(1.0, max_gap=5, reach=1.5)
 
@@ -73,6 +73,44 @@ def test_auto_does_not_hide_other_errors_of_the_card(monkeypatch):
     monkeypatch.setitem(sys.modules, "dynmeans.engine.gpu.backend", _NoRoom(_CudaError(700)))
     with pytest.raises(_CudaError, match="700"):
         auto.step(Batch(POINTS))
+
+
+class _Card:
+    """A backend that copies rows, and finds them allowed or not."""
+
+    def __init__(self, copy):
+        self._copy = copy
+
+    def checked_copy(self, points):
+        if isinstance(self._copy, Exception):
+            raise self._copy
+        return self._copy
+
+
+@pytest.fixture
+def large(monkeypatch):
+    """Rows that would go to a GPU, with a value that is not allowed."""
+    monkeypatch.setattr(execution, "_has_gpu", lambda: True)
+    rows = np.zeros((2**20, 4))
+    rows[-1, -1] = np.nan
+    return rows
+
+
+def test_rows_for_a_gpu_are_checked_there_and_not_again(large, monkeypatch):
+    monkeypatch.setitem(sys.modules, "dynmeans.engine.gpu.backend", _Card("the copy"))
+    assert take_batch(large, None, 4, execution=execution.Execution("auto")).there == "the copy"
+    assert take_batch(large[:9], None, 4, execution=execution.Execution("auto")).there is None
+    with pytest.raises(ValueError, match="points must be finite"):
+        take_batch(large, None, 4)
+
+
+@pytest.mark.parametrize("copy", [None, MemoryError("full")], ids=["bad value", "no room"])
+def test_rows_that_a_gpu_does_not_take_are_checked_in_memory(copy, large, monkeypatch):
+    monkeypatch.setitem(sys.modules, "dynmeans.engine.gpu.backend", _Card(copy))
+    model = DynamicMeans(1.0, max_gap=5, reach=1.5, backend="auto")
+    with pytest.raises(ValueError, match=r"X must be finite .* got NaN"):
+        model.partial_fit(large)
+    assert not hasattr(model, "memory_")
 
 
 def test_a_process_forked_after_the_card_was_used_does_without_it(monkeypatch):

@@ -95,11 +95,8 @@ class TwinRows:
     def proposing(self, listed, choices, is_dormant):
         return listed[(choices == OPEN_NEW) | np.append(is_dormant, False)[choices]][::-1]
 
-    def at_birth(self, listed, choices, born, n_start):
-        choices, number = choices.copy(), {row: i for i, row in enumerate(born.tolist())}
-        for at in np.flatnonzero(choices == OPEN_NEW):
-            choices[at] = n_start + number[listed[at]]
-        return choices
+    def put(self, choices, places, numbers):
+        choices[places] = numbers
 
     def take(self, listed, at):
         return listed[at]
@@ -186,7 +183,7 @@ class TwinRows:
         labels = self.labels[listed]
         keep = (choices == OPEN_NEW) | np.append(versions.is_dormant, False)[choices]
         keep |= np.isin(labels, all_left) | np.isin(choices, all_left)
-        return Choosers(self.turns(listed[keep]), labels[keep], choices[keep])
+        return Choosers(self.turns(listed[keep]), labels[keep], choices[keep], np.flatnonzero(keep))
 
     def relabel(self, listed, choices, slots, n_slots):
         before, after = self.labels[listed], choices if slots is None else slots[choices]

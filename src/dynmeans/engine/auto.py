@@ -10,19 +10,25 @@ _NO_MEMORY = 2  # cudaErrorMemoryAllocation, and the driver's error of the same 
 
 def step(*arguments: Any) -> Any:
     """Cluster one batch, as every backend does."""
-    return _by_gpu_or_native("step", arguments)
+    return _on_gpu("step", arguments) or native.step(*arguments)
 
 
 def predict_labels(*arguments: Any) -> Any:
     """Return the identity and the cost of each point, as every backend does."""
-    return _by_gpu_or_native("predict_labels", arguments)
+    return _on_gpu("predict_labels", arguments) or native.predict_labels(*arguments)
 
 
-def _by_gpu_or_native(name: str, arguments: tuple[Any, ...]) -> Any:
+def checked_copy(points: Any) -> Any:
+    """Copy rows to the GPU, if it has room for them."""
+    return _on_gpu("checked_copy", (points,))
+
+
+def _on_gpu(name: str, arguments: tuple[Any, ...]) -> Any:
+    """Return what the GPU makes of it; None where it has no room."""
     try:
         backend = importlib.import_module("dynmeans.engine.gpu.backend")
         return getattr(backend, name)(*arguments)
     except Exception as error:  # CuPy's own errors are known by their number alone.
         if not isinstance(error, MemoryError) and getattr(error, "status", None) != _NO_MEMORY:
             raise
-    return getattr(native, name)(*arguments)
+    return None

@@ -15,8 +15,8 @@ from dynmeans.engine.checks import (
     one_for_each,
 )
 from dynmeans.engine.dask_input import dask_engine, is_on_dask
-from dynmeans.engine.device_input import is_on_device, take_device_batch
-from dynmeans.engine.execution import Execution
+from dynmeans.engine.device_input import checked_copy, is_on_device, take_device_batch
+from dynmeans.engine.execution import DEFAULT, Execution
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from dynmeans.engine.gpu.gpu_batch import GpuBatch
 
 AnyBatch: TypeAlias = Union["Batch", "DaskBatch", "GpuBatch"]
-RowChecker = Callable[[Any], BatchArray]
+RowChecker = Callable[..., BatchArray]
 
 
 @dataclass(slots=True, eq=False)  # not frozen: that would take as long as the check
@@ -37,6 +37,7 @@ class Batch:
     points: BatchArray  # (n_points, n_features); the rows: finite, by rows, float64 or float32
     # (n_points,); what each row weighs; None where every row weighs 1.
     weights: FloatArray | None = None
+    there: Any = None  # a copy of the rows on a GPU, where one was made to check them
 
     @property
     def n_points(self) -> int:
@@ -106,12 +107,15 @@ def take_batch(
     *,
     name: str = "points",
     rows_of: RowChecker | None = None,
+    execution: Execution = DEFAULT,
 ) -> AnyBatch:
     """Check a batch from outside: the one place where input becomes a batch of one of three kinds.
 
     `rows_of` checks rows in memory in place of the check of this package, as scikit-learn's does.
+    Rows that `execution` would send to a GPU are sent at once: their values are checked there.
     """
-    if rows_of is None and n_features is not None and is_checked_batch(points, n_features):
+    is_here = rows_of is None and execution.backend == "native"
+    if is_here and n_features is not None and is_checked_batch(points, n_features):
         return Batch(points, checked_weights(sample_weight, len(points)))
     if is_on_dask(points):
         batch: AnyBatch = dask_engine().take_batch(points, sample_weight, n_features, name)
@@ -119,14 +123,17 @@ def take_batch(
     if is_on_device(points):
         on_device: AnyBatch = take_device_batch(points, sample_weight, n_features, name)
         return on_device
-    if rows_of is not None:
+    there = checked_copy(points, execution)
+    if there is not None and (n_features is None or n_features == points.shape[1]):
+        rows = points if rows_of is None else rows_of(points, is_in_range=True)
+    elif rows_of is not None:
         rows = rows_of(points)
     else:
         if n_features is None:
             shape = np.shape(points)
             n_features = shape[1] if len(shape) == 2 else 0
         rows = checked_points(points, n_features, name)
-    return Batch(rows, checked_weights(sample_weight, len(rows)))
+    return Batch(rows, checked_weights(sample_weight, len(rows)), there)
 
 
 def take_rows(points: Any, n_features: int, *, rows_of: RowChecker | None = None) -> Any:

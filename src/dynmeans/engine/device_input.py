@@ -7,6 +7,7 @@ import numpy as np
 from dynmeans.engine.execution import DEFAULT, Execution
 
 _GPU = Execution("gpu")
+_LARGE = 2**25  # bytes from which a check in memory takes longer than one on a card
 _CUDA = (2, 13)  # kinds of device in DLPack: CUDA, and CUDA's managed memory
 
 
@@ -18,6 +19,17 @@ def is_on_device(points: object) -> bool:
     if where is None:
         return hasattr(points, "__cuda_array_interface__")
     return int(where()[0]) in _CUDA
+
+
+def checked_copy(points: Any, execution: Execution) -> Any:
+    """Copy large rows of NumPy to the GPU they are meant for; None if a value is not allowed."""
+    if execution.backend not in ("auto", "gpu") or type(points) is not np.ndarray:
+        return None
+    is_plain = points.dtype in (np.float64, np.float32) and points.flags.c_contiguous
+    if points.ndim != 2 or points.nbytes < _LARGE or not (is_plain and points.flags.aligned):
+        return None
+    copy = getattr(execution.load(points.size), "checked_copy", None)
+    return None if copy is None else copy(points)
 
 
 def in_memory(array: Any) -> Any:

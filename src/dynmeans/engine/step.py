@@ -123,6 +123,6 @@ def step(
     if not isinstance(penalties, Penalties):
         raise TypeError(f"penalties must be a Penalties, got {type(penalties).__name__}.")
     elapsed = checked_elapsed(elapsed)
-    batch = take_batch(points, sample_weight, state.n_features)
+    batch = take_batch(points, sample_weight, state.n_features, execution=execution)
     visits = take_orders(orders, batch.n_points)
     return step_batch(batch, state, penalties, visits, elapsed, execution, search)

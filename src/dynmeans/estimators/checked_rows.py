@@ -17,6 +17,7 @@ from dynmeans.engine.checks import (
     one_for_each,
     refuse_masked,
 )
+from dynmeans.engine.execution import DEFAULT, Execution
 from dynmeans.follow.follow import Step
 from dynmeans.inputs.batch_times import When, as_when, checked_when, steps_between
 from dynmeans.records.arrays import BatchArray
@@ -28,14 +29,24 @@ _HIDDEN = ("_step", "_when", "_found", "_looked_at", "_settings", "_entropy")
 
 
 def check_rows(
-    model: Any, X: Any, *, n_features: int | None, min_points: int = 1, dtypes: Any = BOTH
+    model: Any,
+    X: Any,
+    *,
+    n_features: int | None,
+    min_points: int = 1,
+    dtypes: Any = BOTH,
+    is_in_range: bool = False,
 ) -> BatchArray:
-    """Return rows as an array; without `n_features` they are the first, whose names are kept."""
+    """Return rows as an array; without `n_features` they are the first, whose names are kept.
+
+    `is_in_range`: they are a plain array whose values were checked before.
+    """
     is_first = n_features is None
     if type(X) is np.ndarray and X.ndim == 2 and X.size:  # which may need no conversion
         width = X.shape[1] if n_features is None else n_features
         is_named = not is_first and "feature_names_in_" in model.__dict__
-        if not is_named and is_checked_batch(X, width, allow_float32=dtypes is BOTH):
+        is_plain = is_in_range or is_checked_batch(X, width, allow_float32=dtypes is BOTH)
+        if not is_named and is_plain:
             if is_first:
                 model.n_features_in_ = width
                 model.__dict__.pop("feature_names_in_", None)
@@ -62,11 +73,16 @@ def check_rows(
 
 
 def check_batch(
-    model: Any, X: Any, sample_weight: Any, *, n_features: int | None, min_points: int = 0
+    model: Any,
+    X: Any,
+    sample_weight: Any,
+    n_features: int | None,
+    min_points: int = 0,
+    execution: Execution = DEFAULT,
 ) -> AnyBatch:
     """Check a batch, wherever it lies, and its features against those of the first one."""
     rows_of = partial(check_rows, model, n_features=n_features, min_points=min_points)
-    batch = take_batch(X, sample_weight, n_features, name="X", rows_of=rows_of)
+    batch = take_batch(X, sample_weight, n_features, name="X", rows_of=rows_of, execution=execution)
     if n_features is None:
         model.n_features_in_ = batch.n_features
     names = batch.feature_names
@@ -96,7 +112,7 @@ def check_batches(
     for t, X in enumerate(batches):
         n_features = rows[0].n_features if rows else None
         try:
-            rows.append(check_batch(model, X, weights[t], n_features=n_features))
+            rows.append(check_batch(model, X, weights[t], n_features))
             gaps[t] = checked_elapsed(gaps[t])
         except (TypeError, ValueError) as error:
             raise type(error)(f"batches[{t}]: {error}") from error

@@ -13,7 +13,7 @@ from dynmeans.algorithm.forecast import Forecast
 from dynmeans.engine.batch import AnyBatch, take_rows
 from dynmeans.engine.checks import checked_elapsed
 from dynmeans.engine.device_input import in_memory
-from dynmeans.engine.execution import Execution, execution_of
+from dynmeans.engine.execution import DEFAULT, Execution, execution_of
 from dynmeans.estimators.checked_rows import (
     AllOrNothing,
     check_batch,
@@ -204,7 +204,7 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         """Forget everything and take in one batch."""
         with AllOrNothing(self):
             start_over(self)
-            batch = check_batch(self, X, sample_weight, n_features=None, min_points=1)
+            batch = self._checked(X, sample_weight, None, 1)
             self._take_in(check_one_batch(batch), 1.0, None)
         return self
 
@@ -244,7 +244,7 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
             steps, when = steps_until(self.__dict__.get("_when"), elapsed, time, time_step)
             memory: Memory | None = self.__dict__.get("memory_")
             n_features = None if memory is None else memory.n_features
-            self._take_in(check_batch(self, X, sample_weight, n_features=n_features), steps, when)
+            self._take_in(self._checked(X, sample_weight, n_features), steps, when)
         return self
 
     def fit_sequence(
@@ -464,6 +464,14 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         if self.keep_history is not False:
             keep_step(self, followed[1], None)
         return True
+
+    def _checked(
+        self, X: Any, sample_weight: Any, n_features: int | None, min_points: int = 0
+    ) -> AnyBatch:
+        """Check a batch; on a GPU, if it is clustered there as it is."""
+        is_sent = self.backend != "native" and self.space == "raw"
+        execution = self._settle()[1] if is_sent else DEFAULT
+        return check_batch(self, X, sample_weight, n_features, min_points, execution)
 
     def _take_in(self, batch: AnyBatch, elapsed: float, when: When | None) -> None:
         settings = recipe, execution, _ = self._settle()

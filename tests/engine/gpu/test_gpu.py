@@ -186,7 +186,7 @@ def test_bad_rows_on_a_device_are_refused(bad, dtype):
 @pytest.mark.parametrize("d", [2, 9, 24, 200])
 def test_rows_that_do_not_fit_on_the_card_cross_in_blocks(d, by, monkeypatch):
     transfer = pytest.importorskip("dynmeans.engine.gpu.transfer")
-    monkeypatch.setattr(transfer, "_fits", lambda array: False)
+    monkeypatch.setattr(transfer, "fits", lambda array: False)
     monkeypatch.setattr(transfer, "_BLOCK", 7_777 * 8 * d)
     rng = np.random.default_rng(9)
     batches = [Batch(blobs(rng, 30_000, d, 40)) for _ in range(2)]

@@ -85,9 +85,24 @@ def test_rows_wait_for_what_still_writes_to_their_memory():
         np.testing.assert_array_equal(again.labels_, fitted)
 
 
+def test_large_rows_in_memory_cross_once_and_are_checked_on_the_card(monkeypatch):
+    transfer = pytest.importorskip("dynmeans.engine.gpu.transfer")
+    crossed, real = [], transfer.to_device
+    monkeypatch.setattr(
+        transfer, "to_device", lambda rows: (crossed.append(rows.shape), real(rows))[1]
+    )
+    rows = _large(9, 4_000_000)
+    model = _model(backend="gpu").partial_fit(rows)
+    assert crossed == [rows.shape]
+    before, rows[1_234_567, 1] = model.memory_, np.nan
+    with pytest.raises(ValueError, match=r"X must be finite .* got NaN"):
+        model.partial_fit(rows)
+    assert model.memory_ is before
+
+
 def test_blocks_wait_for_what_still_writes_to_their_room(monkeypatch):
     transfer = pytest.importorskip("dynmeans.engine.gpu.transfer")
-    monkeypatch.setattr(transfer, "_fits", lambda array: False)
+    monkeypatch.setattr(transfer, "fits", lambda array: False)
     monkeypatch.setattr(transfer, "_BLOCK", 2**24)
     rows = _large(8, 4_000_000)
     expected = step_batch(Batch(rows), ClusterState.empty(2), PENALTIES, ROWS, 1.0, NATIVE)
@@ -152,7 +167,7 @@ def test_any_number_of_features_agrees(d):
 @pytest.fixture
 def in_blocks(monkeypatch):
     transfer = pytest.importorskip("dynmeans.engine.gpu.transfer")
-    monkeypatch.setattr(transfer, "_fits", lambda array: False)
+    monkeypatch.setattr(transfer, "fits", lambda array: False)
     monkeypatch.setattr(transfer, "_BLOCK", 2**20)
     return transfer
 

@@ -22,6 +22,7 @@ from dynmeans.engine.gpu.host.deeper_search import search_deeper
 from dynmeans.engine.gpu.predict import distances, label_rows, predict_labels
 from dynmeans.engine.gpu.transfer import (
     LabelRoom,
+    checked_copy,
     names_in_memory,
     rows_for_device,
     to_device,
@@ -33,7 +34,7 @@ from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
 
-__all__ = ["distances", "in_memory", "predict_labels", "step", "take_batch"]
+__all__ = ["checked_copy", "distances", "in_memory", "predict_labels", "step", "take_batch"]
 
 
 def step(
@@ -129,8 +130,11 @@ def _on_device(batch: Batch | GpuBatch) -> Iterator[tuple[Blocks, Any]]:
     """Give rows and weights that kernels can read until the end."""
     if isinstance(batch, GpuBatch):
         yield Blocks(batch.points), batch.weights
+        return
+    weights = None if batch.weights is None else to_device(batch.weights)
+    if batch.there is not None:
+        yield Blocks(batch.there), weights
     else:
-        weights = None if batch.weights is None else to_device(batch.weights)
         with rows_for_device(batch.points) as blocks:
             yield blocks, weights
 

@@ -25,6 +25,7 @@ from dynmeans.records.arrays import FloatArray, IntArray
 _MOST_SLOTS = 4096  # each may have each other one for a neighbor
 _MOST_COLUMNS = 2048  # whose totals fit into the shared memory of a block
 _CHOICES = 16  # slots that are kept for a row
+_NEAR_WIDTH = 8  # threads that look for them
 _MOVERS = 2**14  # in a pass, that have a thread for each of their columns
 
 
@@ -43,6 +44,7 @@ class DeviceBorder:
         self._rows, self._sums, self._new_penalty = rows, rows.sums, new_penalty
         self._d, self._n_slots, self._n = rows.n_features, len(slots), 0
         self._at, self._bounds, self._widest = slots, None, float(margins.max())
+        self._near: tuple[Any, ...] = (None, None, None)  # slots near each, and how far they drift
         shifts = (margins + self._widest) * (1.0 + 1e-9)
         reaches = np.maximum(np.sqrt(new_penalty) * (1.0 - 1e-9) - margins, 0.0) ** 2
         self._centers, offsets, scales, dormant = upload(
@@ -65,23 +67,25 @@ class DeviceBorder:
         return is_plain and n_slots <= _MOST_SLOTS and n_features + 3 <= _MOST_COLUMNS
 
     def hold_near(self, listed: Any, most: int, bounds: Any) -> bool:
-        """Hold those of the listed rows that are at the border; False if they are too many."""
-        k, n, self._bounds = self._n_slots, len(listed), bounds
+        """Hold those of the listed rows, or of all, that are at the border; False if too many."""
+        k, found, self._bounds = self._n_slots, self._room(self._size(listed)), bounds
         near, n_near = cp.empty((k, k, 2), np.int32), cp.zeros(k, np.int32)
-        beside = (self.margins, k, self._d, self._new_penalty, near, n_near)
-        launch_blocks(self._kernel("near_slots"), k, (*self._table, *beside), block=128)
-        found = self._room(n)
-        arguments = (*self._slots, self.margins, near, n_near, k, *found)
-        self._look("near_choices", listed, *arguments)
+        within = (self.margins, k, self._d, self._new_penalty, near, n_near)
+        launch_blocks(self._kernel("near_slots"), k, (*self._table, *within), block=128)
+        self._near = (near, n_near, cp.zeros((k, 3)))
+        table = (*self._slots, self.margins)
+        if listed is None:
+            self._look("all_choices", 1, listed, *table, k, *found)
+        else:
+            self._look("near_choices", _NEAR_WIDTH, listed, *table, near, n_near, k, *found)
         return self._hold(listed, most, found, (None, 0.0, None, None))
 
     def hold_in_doubt(self, listed: Any, most: int, search: Search, bounds: Bounds) -> bool:
         """The same by the filter; listed rows that are not at the border get new bounds."""
         n, found = len(listed), self._room(len(listed))
         self._bounds, lengths = bounds.values, cp.empty(n, np.float32)
-        self._look(
-            "own_roots", listed, self._centers, self.margins, self._widest, found[0], lengths
-        )
+        beside = (self._centers, self.margins, self._widest)
+        self._look("own_roots", self._width, listed, *beside, found[0], lengths)
         pairs = search.pairs_within(self._at, listed, lengths)
         if pairs is None:
             return False
@@ -96,21 +100,26 @@ class DeviceBorder:
         """For distances to own centers, and for how many slots may be preferred, and which."""
         return cp.empty(n), cp.zeros(n, np.int32), cp.empty((n, _CHOICES), np.int32)
 
-    def _look(self, name: str, listed: Any, *arguments: Any) -> None:
-        rows = (self._rows.values, self._d, self._rows.labels, listed, np.int64(len(listed)))
-        launch(self._kernel(name), self._width * len(listed), (*rows, *arguments))
+    def _size(self, listed: Any) -> int:
+        return self._rows.n_points if listed is None else len(listed)
+
+    def _look(self, name: str, width: int, listed: Any, *arguments: Any) -> None:
+        n = self._size(listed)
+        rows = (self._rows.values, self._d, self._rows.labels, listed, np.int64(n))
+        launch(self._kernel(name), width * n, (*rows, *arguments))
 
     def _hold(self, listed: Any, most: int, found: tuple[Any, ...], by: tuple[Any, ...]) -> bool:
-        rows, d = self._rows, self._d
-        room, n_held = max(1, min(most, len(listed))), cp.zeros(1, np.int32)
+        rows, d, n = self._rows, self._d, self._size(listed)
+        # Kernels read four labels together.
+        room, n_held = -(-max(1, min(most, n)) // 4) * 4, cp.zeros(1, np.int32)
         self._numbers, self._labels = cp.empty((2, room), np.int32)
         self._values = cp.empty((room, d), rows.values.dtype)
         self._weights = None if rows.weights is None else cp.empty(room)
         self._choices = cp.empty((room, 4), np.int32), cp.empty((room, _CHOICES - 2), np.int32)
-        among = (rows.values, d, rows.weights, rows.labels, listed, np.int64(len(listed)))
+        among = (rows.values, d, rows.weights, rows.labels, listed, np.int64(n))
         held = (self._numbers, self._values, self._weights, self._labels, *self._choices, n_held)
         arguments = (*among, *found, self.margins, self._new_penalty, *by, room, *held)
-        launch(self._kernel("hold_rows"), self._width * len(listed), arguments)
+        launch(self._kernel("hold_rows"), self._width * n, arguments)
         self._n = count_of(n_held)
         if self._n <= room:
             self._prepare()
@@ -125,13 +134,16 @@ class DeviceBorder:
         k, d, sums = self._n_slots, self._d, self._sums
         moved, counts = cp.empty((self._n, 4), np.int32), cp.zeros((2, k), np.int32)
         self._counts, self._terms, self._is_first = counts, cp.empty(2 * k), True
-        held = (self._values, np.int64(self._n), d, self._labels, *self._choices)
+        drifts = self._near[2]
+        self._due = None if drifts is None else cp.full(len(self._labels), -1.0, np.float32)
+        held = (self._values, np.int64(self._n), d, self._labels, *self._choices, self._due, drifts)
         slots = (*self._table, k, self._new_penalty)
         self._wishes = as_arguments((*held, *slots, moved, *counts))
-        rows = (self._values, d, self._weights, moved, self._n_members, counts[0], k, self._labels)
-        self._moves = as_arguments((*rows, sums.shifts, sums.n_bins, sums.n_columns, sums.sums))
+        rows = (self._values, d, self._weights, moved, self._n_members, counts[0], drifts, k)
+        bins = (sums.shifts, sums.n_bins, sums.n_columns, sums.sums)
+        self._moves = as_arguments((*rows, self._labels, *bins))
         shape = (sums.sums, k, sums.n_bins, sums.n_columns, d)
-        near = (self._new_penalty, self._centers.copy(), self.margins)
+        near = (self._new_penalty, self._centers.copy(), self.margins, *self._near)
         after = (self._n_members, *counts, self._centers, self._terms)
         self._params = as_arguments((*shape, *self._memory, *near, *after))
 
@@ -142,10 +154,10 @@ class DeviceBorder:
         self._before = [(array, array.copy()) for array in changing]
         status, records = cp.zeros((n_passes, 4), np.int32), cp.empty((n_passes, 2 * k))
         columns = self._sums.n_columns
-        of_rows = min(max(1, -(-self._width * n // THREADS)), 16 * multiprocessors())
+        of_rows = min(max(1, -(-self._width * n // THREADS)), 8 * multiprocessors())
         of_moves = -(-min(n, _MOVERS) * (columns - 1) // THREADS) or 1
         plan = (
-            (self._kernel("border_wishes"), (of_rows,), (THREADS,), self._wishes, 0),
+            (self._kernel("border_wishes"), (of_rows,), (THREADS,), self._wishes, 4 * k),
             (self._kernel("border_move"), (of_moves,), (THREADS,), self._moves, 0),
             (self._kernel("border_params"), (k,), (32,), self._params, 16 * columns),
         )
@@ -167,6 +179,8 @@ class DeviceBorder:
         for array, before in self._before:
             array[...] = before
         self._counts.fill(0)
+        if self._due is not None:
+            self._due.fill(-1.0)
         self._is_first = True
         if n_passes:
             self.run(n_passes)

@@ -8,10 +8,11 @@ import numpy as np
 
 from dynmeans.engine.gpu.border import DeviceBorder
 from dynmeans.engine.gpu.host.bounds import Bounds
-from dynmeans.engine.gpu.host.event_log import OPEN_NEW, Choosers
+from dynmeans.engine.gpu.host.event_log import Choosers
 from dynmeans.engine.gpu.host.near import near_versions
 from dynmeans.engine.gpu.host.rows import Compared, Listed
 from dynmeans.engine.gpu.host.slots import BoolArray, Memory, Slots, Versions
+from dynmeans.engine.gpu.host.turns import TURN
 from dynmeans.engine.gpu.kernels import (
     count_of,
     download,
@@ -28,6 +29,14 @@ _FEW_TERMS = 2**27  # of distances that are computed faster than a search is pre
 _SHARED_COUNTS = 6000  # counters that fit into shared memory twice
 _MOST_LISTED = 3  # one row in so many may be in doubt before a border is held
 _MOST_HELD, _FEW_HELD = 8, 2**18  # at a border: one row in so many, or so many of few
+_FEW_CHOOSERS = 1024  # that are told of with their number
+_CHOOSER = np.dtype(
+    [
+        ("key", "u8"),
+        ("weight", "f8"),
+        *((name, "i4") for name in ("row", "place", "label", "choice")),
+    ]
+)
 _TOGETHER = 4  # rows beside which others are compared together
 
 
@@ -91,18 +100,8 @@ class DeviceRows(LabeledRows):
         """List those that chose to open or revive a cluster, in no order."""
         dormant, n_listed = upload(is_dormant.view(np.uint8), np.zeros(1, np.int32))
         n, found = len(listed), cp.empty(len(listed), np.int32)
-        arguments = (listed, choices, n, self.labels, dormant, None, 0, found, n_listed)
-        launch(self._kernel("find_choosers"), n, arguments)
+        launch(self._kernel("find_proposers"), n, (choices, n, dormant, found, n_listed))
         return listed[found[: count_of(n_listed)]]
-
-    def at_birth(self, listed: Listed, choices: Listed, born: IntArray, n_start: int) -> Listed:
-        """Return the choices, those of the rows that were `born` being the versions they opened."""
-        at = cp.flatnonzero(choices == OPEN_NEW)
-        order = np.argsort(born)
-        rows, numbers = upload(born[order].astype(np.int32), (order + n_start).astype(np.int32))
-        if len(born):
-            choices[at] = numbers[cp.searchsorted(rows, listed[at])]
-        return choices
 
     def label_rest(self, slots: Slots, low: int, new_penalty: float) -> Listed:
         """Label the rows from key `low` on that find an active slot; list the others."""
@@ -185,10 +184,10 @@ class DeviceRows(LabeledRows):
         elif self._bounds.follow(slots):
             self._compare_doubtful(slots, new_penalty, moved)
         else:
-            is_bounded = self._find(slots, new_penalty, self._wishes, bounds=self._bounds)
-            if is_bounded:
+            if self._find(slots, new_penalty, self._wishes, bounds=self._bounds):
                 self._bounds.renew(slots)
-            self._own_costs(slots, new_penalty, (self._wishes, None, 0.0, None, None), moved)
+            rows = (None, self._n, self.labels, self._wishes)
+            launch(self._kernel("list_moves"), self.n_points, (*rows, *moved))
         self._count(self._list, self._codes, (0, n_moved), n_slots, counts)
         return lambda: self._compared(found, n_slots)
 
@@ -211,10 +210,12 @@ class DeviceRows(LabeledRows):
             self._search.read_grid("grid_border", beside, grid, *found)
             listed = self._list[: count_of(n_listed)]
             return border if border.hold_near(listed, most, None) else None
+        if self._search.is_quick(len(slots)):
+            self._bounds.forget()
+            return border if border.hold_near(None, most, None) else None
         if not self._bounds.follow(slots):
             return None
-        by = (None, self._bounds.values, self._bounds.drift, *border.falls)
-        self._own_costs(slots, 0.0, by, (self._list, None, n_listed))
+        self._own_costs(slots, 0.0, border.falls, (self._list, n_listed))
         n = count_of(n_listed)
         if not 0 < n <= max(self.n_points // _MOST_LISTED, _FEW_HELD):
             return None
@@ -233,26 +234,26 @@ class DeviceRows(LabeledRows):
     def _compare_doubtful(self, slots: Slots, new_penalty: float, moved: tuple[Any, ...]) -> None:
         """Compare only the rows that their bounds do not settle."""
         n_listed, bounds = cp.zeros(1, np.int32), self._bounds
-        by = (None, bounds.values, bounds.drift, None, None)
-        self._own_costs(slots, new_penalty, by, (self._wishes, None, n_listed))
+        self._own_costs(slots, new_penalty, (None, None), (self._wishes, n_listed))
         doubtful = self._wishes[: count_of(n_listed)]
         if len(doubtful) == 0:
             return
         wishes = cp.empty(len(doubtful), np.int32)
         if not self._find(slots, new_penalty, wishes, doubtful, bounds):
             bounds.values[doubtful] = 0.0
-        arguments = (doubtful, len(doubtful), self.labels, wishes, *moved)
+        arguments = (doubtful, np.int64(len(doubtful)), self.labels, wishes, *moved)
         launch(self._kernel("list_moves"), len(doubtful), arguments)
 
     def _own_costs(
         self,
         slots: Slots,
         new_penalty: float,
-        found_by: tuple[Any, ...],
+        falls: tuple[Any, ...],
         listed: tuple[Any, ...],
     ) -> None:
-        labeled = (self.n_features, self.labels, *found_by)
-        arguments = (*labeled, new_penalty, self._search.table(slots)[0], *listed)
+        """List the rows that their bounds do not settle."""
+        by = (self.n_features, self.labels, self._bounds.values, self._bounds.drift, *falls)
+        arguments = (*by, new_penalty, self._search.table(slots)[0], *listed)
         kernel = self._search.exact.get_function("own_costs")
         for rows, n in self._stretches():
             launch(kernel, 2 * n, (*rows, *arguments))
@@ -284,14 +285,26 @@ class DeviceRows(LabeledRows):
         dormant, has_left, n_listed = upload(
             versions.is_dormant.view(np.uint8), has_left, np.zeros(1, np.int32)
         )
-        n, found = len(listed), cp.empty(len(listed), np.int32)
+        n, most = len(listed), len(listed)
+        found = cp.empty(most * _CHOOSER.itemsize, np.uint8)
         flags = (dormant, has_left if len(all_left) else None, versions.n_start)
-        arguments = (listed, choices, n, self.labels, *flags, found, n_listed)
-        launch(self._kernel("find_choosers"), n, arguments)
-        at = found[: count_of(n_listed)]
-        rows = listed[at]
-        labels, chosen = cp.stack([self.labels[rows], choices[at]]).get().astype(np.int64)
-        return Choosers(self.turns(rows), labels, chosen)
+        by = (listed, choices, n, *self._turn, self.labels, *flags)
+        launch(self._kernel("tell_choosers"), n, (*by, found, most, n_listed))
+        n_found, told = download(n_listed, found[: _FEW_CHOOSERS * _CHOOSER.itemsize])
+        if n_found[0] > _FEW_CHOOSERS:
+            (told,) = download(found[: n_found[0] * _CHOOSER.itemsize])
+        one = told.view(_CHOOSER)[: n_found[0]]
+        turns = np.zeros(len(one), TURN)
+        for name in ("key", "weight", "row"):
+            turns[name] = one[name]
+        return Choosers(
+            turns, *(one[name].astype(np.int64) for name in ("label", "choice", "place"))
+        )
+
+    def put(self, choices: Listed, places: IntArray, numbers: IntArray) -> None:
+        """Let the choices in some places be these."""
+        at, chosen = upload(places.astype(np.int32), numbers.astype(np.int32))
+        choices[at] = chosen
 
     def _find(
         self,

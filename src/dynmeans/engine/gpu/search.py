@@ -28,6 +28,7 @@ _COARSE_SLOTS = 400  # up to which a grid of fewer cells, which stays in the cac
 _FILTER_SLOTS, _FILTER_FEATURES = 32, 4
 FEW_FEATURES = 16  # below, one thread holds a row
 _REGISTER_FEATURES, _FILTER_REGISTER_FEATURES = 64, 128
+_QUICK_TERMS = 2**28  # of distances
 _HELD_THREADS = 512  # of a block that filters rows of up to 64 features
 _NAMED_SLOTS = 2048  # that a filter can tell apart by the last bits of a cost
 _SIDES = {
@@ -36,6 +37,7 @@ _SIDES = {
     3: (32, 96),
 }  # cells along each, of coarse and fine grids
 _OWN_SHARED = 2**15  # bytes of shared memory that kernels of the grid have beside a table, and more
+_LIST_SHARED = 2**14  # bytes that kernels of a filter have beside their slots, and more
 _PAIRS = 8  # slots that remain for a row in doubt, on the average
 _DOUBTFUL = 2**24  # rows in doubt at a time: their pairs must be counted in 32 bits
 
@@ -159,10 +161,16 @@ class Search:
             for stretch in self._stretches(rows, n):
                 self._read_grid("grid_cheapest", stretch, (rows, *grid, wishes), grid)
             return False
-        if self._d >= _FILTER_FEATURES and len(slots) >= _FILTER_SLOTS:
+        is_wide = self._d >= _FILTER_FEATURES and len(slots) >= _FILTER_SLOTS
+        if is_wide and not self.is_quick(len(slots)):
             return self._filter(slots, new_penalty, wishes, choose, rows, bounds)
         self._compare_all(slots, new_penalty, wishes, choose, rows)
         return False
+
+    def is_quick(self, n_slots: int) -> bool:
+        """Say whether all distances of all rows are computed faster than a filter is prepared."""
+        n_terms = int(self._n * n_slots * self._d)
+        return _FILTER_FEATURES <= self._d < FEW_FEATURES and n_terms <= _QUICK_TERMS
 
     def _compare_all(
         self, slots: Slots, new_penalty: float, wishes: Any, choose: Any, rows: Any
@@ -196,7 +204,7 @@ class Search:
         counts, listed = cp.zeros(2, np.int32), cp.empty(n, np.int32)
         limits, floors = cp.empty((2, n), np.float32)
         bound = (None, 0.0) if bounds is None else (bounds.values, bounds.drift)
-        found_by = (new_penalty, *bound, wishes, listed, limits, floors, counts[:1], None)
+        found_by = (new_penalty, *bound, wishes, listed, limits, floors, counts[:1])
         for stretch in self._stretches(rows, n):
             run("filter", stretch, *found_by)
         n_doubtful, n_pairs = count_of(counts), counts[1:]
@@ -205,7 +213,8 @@ class Search:
             doubtful, n_here = listed[part], part.stop - start
             if start:
                 n_pairs.fill(0)
-            pairs, n_kept = self._list_pairs(run, doubtful, limits[part], len(slots), n_pairs)
+            by = (doubtful, limits[part], None)
+            pairs, n_kept = self._list_pairs(run, n_here, by, len(slots), n_pairs)
             if pairs is None:
                 wishes[doubtful] = choose(doubtful if rows is None else rows[doubtful])
                 continue
@@ -223,19 +232,17 @@ class Search:
         run, n = self._prepare_filter(slots, rows), len(rows)
         if run is None or n > _DOUBTFUL:
             return None
-        limits, n_pairs = cp.empty(n, np.float32), cp.zeros(1, np.int32)
-        (stretch,) = self._stretches(rows, n)
-        nothing = (0.0, None, 0.0, None, None, limits, None, None)
-        run("filter", stretch, *nothing, lengths)
-        places = cp.arange(n, dtype=np.int32)
-        pairs, n_kept = self._list_pairs(run, places, limits, len(slots), n_pairs)
+        by, n_pairs = (None, None, lengths), cp.zeros(1, np.int32)
+        pairs, n_kept = self._list_pairs(run, n, by, len(slots), n_pairs)
         return None if pairs is None else pairs[:n_kept]
 
     def _prepare_filter(self, slots: Slots, rows: Any) -> Any:
         """Round the slots for tensor cores; return what runs a filter, None if they do not fit."""
         d, n_slots = self._d, -(-len(slots) // 16) * 16
         stride = (self._kept * 16 if self._kept else -(-d // 16) * 16) + 8
-        n_tile = min(n_slots, _NAMED_SLOTS, (shared_bytes() - 1024) // (2 * stride + 8) // 16 * 16)
+        n_tile = min(
+            n_slots, _NAMED_SLOTS, (shared_bytes() - _LIST_SHARED) // (2 * stride + 8) // 16 * 16
+        )
         n_tile = n_tile if self._kept else min(n_tile, 208)
         if n_tile == 0:
             return None
@@ -264,13 +271,15 @@ class Search:
         return run
 
     def _list_pairs(
-        self, run: Any, listed: Any, limits: Any, n_slots: int, n_pairs: Any
+        self, run: Any, n: int, by: tuple[Any, ...], n_slots: int, n_pairs: Any
     ) -> tuple[Any, int]:
-        """List pairs of a place in `listed` and a slot up to its limit; None if too many."""
-        n = len(listed)
+        """List pairs of a place in a list of n rows and a slot up to its limit; None if too many.
+
+        `by` are the list, the limits, and lengths in place of these.
+        """
         most = _PAIRS * n + 2**16
         pairs, few = cp.empty((most, 2), np.int32), (self._points, np.int64(0), np.int64(n))
-        run("filter_again", few, listed, limits, n_slots, pairs, n_pairs, most)
+        run("filter_again", few, *by, n_slots, pairs, n_pairs, most)
         n_kept = count_of(n_pairs)
         return (pairs, n_kept) if n_kept <= most else (None, n_kept)
 

@@ -35,6 +35,7 @@ class SlotSums:
         self.n_bins, self.n_columns = bins.columns.shape
         width = min(_MOST_COLUMNS, 1 << (self.n_columns - 3).bit_length())
         constants = {"N_BINS": min(self.n_bins, _MOST_BINS), "WIDTH": width}
+        self._sharing = 1 if width < 8 else 8  # threads that take the square of one row
         self._module = load_module("sums", self._row, **constants)
         self.sums = cp.zeros((0, self.n_bins, self.n_columns))
 
@@ -72,8 +73,9 @@ class SlotSums:
         dealt = (ends, n_slots, room, np.int64(n_dealt))
         bins = (self.shifts, self.n_columns, self.sums)
         arguments = (points, self._d, self._weights, *dealt, *bins)
-        launch(kernel("add_dealt"), -(-n_dealt // 256) * 32, arguments)
-        launch(kernel("add_squares"), -(-n_dealt // 32), arguments)
+        if self._sharing > 1:
+            launch(kernel("add_dealt"), -(-n_dealt // 256) * 32, arguments)
+        launch(kernel("add_squares"), -(-n_dealt // 32) * self._sharing, arguments)
         return found
 
     def move(self, listed: Any, before: Any, after: Any, n_slots: int) -> None:

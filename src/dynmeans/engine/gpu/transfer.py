@@ -16,6 +16,7 @@ import cupy as cp
 import numpy as np
 
 from dynmeans.engine.gpu.blocks import ALIGNMENT, Blocks
+from dynmeans.engine.gpu.gpu_batch import first_bad
 from dynmeans.records.arrays import IntArray
 
 _BUFFER, _THREADS = 2**23, 12  # bytes; two buffers for each thread
@@ -52,13 +53,19 @@ def to_device(array: Any) -> Any:
     return there
 
 
+def checked_copy(array: Any) -> Any:
+    """Return a copy on the card; None if it has no room, or if a value is not allowed."""
+    there = to_device(array) if fits(array) else None
+    return None if there is None or first_bad(there) is not None else there
+
+
 @contextmanager
 def rows_for_device(array: Any) -> Iterator[Blocks]:
     """Give rows that kernels can read until the end: a copy on the card if it has room.
 
     Otherwise the rows stay in memory, pinned there, and cross the bus in every pass.
     """
-    if _fits(array):
+    if fits(array):
         yield Blocks(to_device(array))
         return
     with _pinned_rows(np.require(array, requirements="C")) as rows:
@@ -70,7 +77,7 @@ def rows_for_device(array: Any) -> Iterator[Blocks]:
             cp.cuda.get_current_stream().synchronize()
 
 
-def _fits(array: Any) -> bool:
+def fits(array: Any) -> bool:
     """Say whether the card has room for these rows and for what is kept beside each."""
     beside = len(array) * _BESIDE if array.ndim == 2 else 0
     pool, (free, _) = cp.get_default_memory_pool(), cp.cuda.runtime.memGetInfo()

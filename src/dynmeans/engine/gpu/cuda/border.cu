@@ -8,8 +8,13 @@
 // opens, revives or empties: a pass in which one would is not made, nor any after it. Distances and
 // margins are compared with a part in 1e9 to spare, and with 1e-300 of a cost, far more than rounding
 // and underflow do.
+//
+// Held rows of up to 15 features have due dates. What any other slot may cost a row of slot k comes nearer to
+// what its own does by no more than the steps of center k and of the slots near it, added up pass by
+// pass: `Drift`. A row that keeps its slot is not looked at before that has used up what lay between.
 
 constexpr int kFirst = 2, kListed = 16;  // slots that are kept for a row; beyond, it is compared with all
+constexpr int kMany = -1, kAny = -2;     // more of those near its own, or any slot
 
 struct Status {  // of one pass
     int was_made;   // all zero if it was not
@@ -47,6 +52,19 @@ __device__ __forceinline__ double least_distance(double gap, double margin, doub
     return low;
 }
 
+// How far, in all passes before the last, the center of a slot and those near it have come towards each
+// other, and by how much in the last: its own step, and the bits of the largest of those near it.
+struct Drift {
+    double before, own;
+    u64 near;
+
+    __device__ __forceinline__ double now() const {
+        return before + own + __longlong_as_double((i64)near);
+    }
+};
+
+constexpr float kDue = -1.f;  // a due date that is over
+
 // For each slot those that its rows may come to prefer, and from which distance on; one block for each.
 extern "C" __global__ void near_slots(const double* centers, const double* offsets,
                                       const double* scales, const u8* is_dormant,
@@ -82,35 +100,69 @@ struct Found {
     }
 };
 
-// By the distances between the centers.
+#if FEW > 0
+// By the distances between the centers; eight threads look at one row. All rows if `listed` is null.
 extern "C" __global__ void __launch_bounds__(256, 2) near_choices(
     const ROW* points, int d, const int* labels, const int* listed, i64 n, const double* centers,
     const double* offsets, const double* scales, const double* margins, const int2* near,
     const int* n_near, int n_slots, double* own, int* n_found, int* found) {
     const Found into{own, n_found, found};
-    const i64 n_groups = (i64)gridDim.x * blockDim.x / kWidth;
-    for (i64 p = ((i64)blockIdx.x * blockDim.x + threadIdx.x) / kWidth; p < n; p += n_groups) {
-        const i64 i = listed[p];
-        const int k = labels[i];
-        ChoosingRow row;
+    const int lane = threadIdx.x % kChoosing, first_lane = threadIdx.x & 31 & ~(kChoosing - 1);
+    const u32 mask = 0xffu << first_lane;
+    const i64 n_groups = (i64)gridDim.x * blockDim.x / kChoosing;
+    for (i64 p = ((i64)blockIdx.x * blockDim.x + threadIdx.x) / kChoosing; p < n; p += n_groups) {
+        const i64 i = listed ? listed[p] : p;
+        const int k = labels[i], n_here = k < 0 ? 0 : n_near[k];
+        WholeRow row;
         row.load(points, i, d);
-        const double u = sqrt(row.squared_distance(centers, k, d));
+        const double u = k < 0 ? 0.0 : sqrt(row.squared_distance(centers, k, d));
         int m = 0;
-        for (int q = 0; q < n_near[k]; ++q) {
-            const int2 other = near[(i64)k * n_slots + q];
-            const int j = other.x;
-            if (widen(__int_as_float(other.y)) > u) continue;
-            const double cost = cost_of(offsets[j], scales[j], row.squared_distance(centers, j, d));
-            if (cost * (1.0 - 1e-9) > widened(u, margins[k] + margins[j])) continue;
-            if (threadIdx.x % kWidth == 0) into.add(p, j, m);
-            ++m;
+        for (int q = lane; q - lane < n_here; q += kChoosing) {
+            bool wants = false;
+            int j = 0;
+            if (q < n_here) {
+                const int2 other = near[(i64)k * n_slots + q];
+                j = other.x;
+                if (!(widen(__int_as_float(other.y)) > u)) {
+                    const double cost = cost_of(offsets[j], scales[j], row.squared_distance(centers, j, d));
+                    wants = !(cost * (1.0 - 1e-9) > widened(u, margins[k] + margins[j]));
+                }
+            }
+            const u32 asking = __ballot_sync(mask, wants) >> first_lane;
+            if (wants) into.add(p, j, m + __popc(asking & ((1u << lane) - 1)));
+            m += __popc(asking);
         }
-        if (threadIdx.x % kWidth) continue;
+        if (lane) continue;
         own[p] = u;
         n_found[p] = m;
     }
 }
 
+// The same, by looking at all slots: faster where most of few are near.
+extern "C" __global__ void __launch_bounds__(256, 2) all_choices(
+    const ROW* points, int d, const int* labels, const int* listed, i64 n, const double* centers,
+    const double* offsets, const double* scales, const double* margins, int n_slots, double* own,
+    int* n_found, int* found) {
+    const Found into{own, n_found, found};
+    const i64 n_threads = (i64)gridDim.x * blockDim.x;
+    for (i64 p = (i64)blockIdx.x * blockDim.x + threadIdx.x; p < n; p += n_threads) {
+        const i64 i = listed ? listed[p] : p;
+        const int k = labels[i];
+        WholeRow row;
+        row.load(points, i, d);
+        const double u = k < 0 ? 0.0 : sqrt(row.squared_distance(centers, k, d));
+        const double margin = k < 0 ? 0.0 : margins[k];
+        int m = 0;
+        for (int j = 0; j < n_slots; ++j) {
+            const double cost = cost_of(offsets[j], scales[j], row.squared_distance(centers, j, d));
+            if (cost * (1.0 - 1e-9) > widened(u, margin + margins[j]) || j == k || k < 0) continue;
+            into.add(p, j, m++);
+        }
+        own[p] = u;
+        n_found[p] = m;
+    }
+}
+#else
 // The distance of each listed row to its own center, and how far a slot must be to leave it alone.
 extern "C" __global__ void own_roots(const ROW* points, int d, const int* labels, const int* listed, i64 n,
                                      const double* centers, const double* margins, double widest,
@@ -154,7 +206,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) pair_choices(
     }
 }
 
-// Holds the listed rows that are at the border: their values, weights and labels, and their slots. The
+#endif
+
+// Holds the listed rows, or all, that are at the border: their values, weights and labels, and their slots. The
 // others get new bounds on all other slots, where bounds are kept: `lengths` and `lowest` are some.
 extern "C" __global__ void __launch_bounds__(256, 2) hold_rows(
     const ROW* points, int d, const double* weights, const int* labels, const int* listed, i64 n,
@@ -166,11 +220,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) hold_rows(
     const int lane = threadIdx.x % kWidth;
     for (i64 first = (i64)blockIdx.x * kRows; first < n; first += (i64)gridDim.x * kRows) {
         const i64 p = first + threadIdx.x / kWidth < n ? first + threadIdx.x / kWidth : n - 1;
-        const i64 i = listed[p];
+        const i64 i = listed ? listed[p] : p;
         const int k = labels[i], m = n_found[p];
         const double u = own[p];
         const bool is_row = first + threadIdx.x / kWidth < n;
-        const bool is_sure = m == 0 && widened(u, margins[k]) < new_penalty * (1.0 - 1e-9);
+        const bool is_sure = k < 0 || (m == 0 && widened(u, margins[k]) < new_penalty * (1.0 - 1e-9));
         int at = reserve(is_row && !is_sure && lane == 0, n_held);
         if (kWidth > 1) at = __shfl_sync(~0u, at, threadIdx.x & 31 & ~(kWidth - 1));
         if (is_row && is_sure && bounds && lane == 0) {
@@ -184,62 +238,177 @@ extern "C" __global__ void __launch_bounds__(256, 2) hold_rows(
         rows[at] = (int)i;
         held_labels[at] = k;
         if (weights) held_weights[at] = weights[i];
-        const int n_listed = m <= kListed && u * u * (1.0 - 1e-9) <= new_penalty ? m : -1;
+        const int n_listed = !(u * u * (1.0 - 1e-9) <= new_penalty) ? kAny : m > kListed ? kMany : m;
         const int* mine = found + p * kListed;
         choices[at] = make_int4(n_listed, k, mine[0], mine[1]);
         for (int e = kFirst; e < n_listed; ++e) more[(i64)at * (kListed - kFirst) + e - kFirst] = mine[e];
     }
 }
 
-// What each held row wants. `choices` are how many slots it may come to prefer, the slot that it had
-// when it was held, and the first two of the others; `more` are the rest of them.
-extern "C" __global__ void __launch_bounds__(256, 2) border_wishes(
-    const ROW* held, i64 n, int d, const int* labels, const int4* choices, const int* more,
-    const double* centers, const double* offsets, const double* scales, const u8* is_dormant,
-    int n_slots, double new_penalty, int4* moved, int* left, int* joined, Status* status, double*, int,
-    int number) {
-    if (!begins(status, number)) return;
-    const i64 n_groups = (i64)gridDim.x * blockDim.x / kWidth;
-    for (i64 p = ((i64)blockIdx.x * blockDim.x + threadIdx.x) / kWidth; p < n; p += n_groups) {
+// The cheapest slot of a row, and the lowest cost of the others.
+struct Two {
+    Best best{kInfinity, 0x7fffffff, -1};
+    double second = kInfinity;
+
+    __device__ __forceinline__ void consider(double cost, int slot) {
+        second = fmin(second, fmax(cost, best.cost));
+        best.consider(cost, slot, slot);
+    }
+};
+
+// What is known of the held rows. `choices` are how many slots a row may come to prefer, the slot that it
+// had when it was held, and the first two of the others; `more` are the rest of them. Where they are too
+// many for that, it is compared with all slots.
+struct Held {
+    const ROW* rows;
+    int d;
+    const int* labels;
+    const int4* choices;
+    const int* more;
+    float* due;
+    const Drift* drifts;
+    const double *centers, *offsets, *scales;
+    const u8* is_dormant;
+    int n_slots;
+    double new_penalty;
+
+    __device__ __forceinline__ void consider(Two& two, const ChoosingRow& row, int k) const {
+        two.consider(cost_of(offsets[k], scales[k], row.squared_distance(centers, k, d)), k);
+    }
+
+    // The cheapest slot of row p; a warp looks at some rows together, and all of it at one that may choose
+    // any slot, if it has few of these.
+    __device__ __forceinline__ Two look(i64 p, bool is_row, int4& choice) const {
+        constexpr int kRows = 32 / kWidth, kFewRows = kWidth == 1 ? 6 : 2;  // of a warp
+        const int lane = threadIdx.x & 31;
         ChoosingRow row;
-        row.load(held, p, d);
-        const int4 choice = choices[p];
-        const int label = labels[p];
-        Best best{kInfinity, 0x7fffffff, -1};
-        const auto look = [&](int k) {
-            best.consider(cost_of(offsets[k], scales[k], row.squared_distance(centers, k, d)), k, k);
-        };
-        if (choice.x < 0)
-            for (int k = 0; k < n_slots; ++k) look(k);
-        else {
-            look(choice.y);
-            if (choice.x > 0) look(choice.z);
-            if (choice.x > 1) look(choice.w);
-            for (int e = kFirst; e < choice.x; ++e) look(more[p * (kListed - kFirst) + e - kFirst]);
+        Two two;
+        choice = is_row ? choices[p] : make_int4(0, 0, 0, 0);
+        if (is_row) row.load(rows, p, d);
+        if (is_row && choice.x >= 0) {
+            consider(two, row, choice.y);
+            if (choice.x > 0) consider(two, row, choice.z);
+            if (choice.x > 1) consider(two, row, choice.w);
+            for (int e = kFirst; e < choice.x; ++e)
+                consider(two, row, more[p * (kListed - kFirst) + e - kFirst]);
         }
-        if (threadIdx.x % kWidth) continue;
-        const int wish = best.cost > new_penalty ? -1 : best.slot;
-        if (wish == label) continue;
-        if (wish < 0 || is_dormant[wish]) {
-            status[number].has_event = 1;
-            continue;
+        u32 asking = __ballot_sync(~0u, choice.x < 0 && lane % kWidth == 0);
+        if (__popc(asking) > kFewRows) {
+            if (choice.x < 0)
+                for (int k = 0; k < n_slots; ++k) consider(two, row, k);
+            __syncwarp();
+            return two;
+        }
+        for (; asking; asking &= asking - 1) {
+            const int asker = __ffs(asking) - 1;
+            row.load(rows, __shfl_sync(~0u, p, asker), d);
+            Two all;
+            for (int k = lane / kWidth; k < n_slots; k += kRows) consider(all, row, k);
+            __syncwarp();
+#pragma unroll
+            for (int o = 16; o >= kWidth; o >>= 1) {
+                const double cost = __shfl_xor_sync(~0u, all.best.cost, o);
+                const double second = __shfl_xor_sync(~0u, all.second, o);
+                const int slot = __shfl_xor_sync(~0u, all.best.slot, o);
+                all.consider(cost, slot);
+                all.second = fmin(all.second, second);
+            }
+            if (lane == asker) two = all;
+        }
+        return two;
+    }
+
+    // When row p, of this label, must be looked at again: only for the slot that it was held with is that
+    // known.
+    __device__ __forceinline__ float next_date(const Two& two, int wish, int label, const int4& choice) const {
+        if (wish != label || label != choice.y || choice.x == kAny) return kDue;
+        const double u = sqrt(two.best.cost), other = sqrt(fmin(two.second, new_penalty));
+        const double gap = other * (1.0 - 1e-9) - u * (1.0 + 1e-9) - 1e-150;
+        return __double2float_rd((drifts[label].now() + gap) * (1.0 - 1e-9));
+    }
+};
+
+// Rows that want to move, and how many leave and join each slot.
+struct Moves {
+    int4* moved;
+    int *left, *joined;
+    Status* status;
+
+    __device__ __forceinline__ void take(const Held& held, i64 p, bool is_row) const {
+        int4 choice;
+        const Two two = held.look(p, is_row, choice);
+        if (!is_row || threadIdx.x % kWidth) return;
+        const int wish = two.best.cost > held.new_penalty ? -1 : two.best.slot, label = held.labels[p];
+        if (FEW) held.due[p] = held.next_date(two, wish, label, choice);
+        if (wish == label) return;
+        if (wish < 0 || held.is_dormant[wish]) {
+            status->has_event = 1;
+            return;
         }
         atomicAdd(left + label, 1);
         atomicAdd(joined + wish, 1);
-        moved[atomicAdd(&status[number].n_moved, 1)] = make_int4((int)p, label, wish, 0);
+        moved[atomicAdd(&status->n_moved, 1)] = make_int4((int)p, label, wish, 0);
     }
+};
+
+// What each held row wants. Rows whose `due` dates are not over keep their slots; the others are gathered,
+// so that a warp looks at as many as it can.
+extern "C" __global__ void __launch_bounds__(256, 2) border_wishes(
+    const ROW* rows, i64 n, int d, const int* labels, const int4* choices, const int* more, float* due,
+    const Drift* drifts, const double* centers, const double* offsets, const double* scales,
+    const u8* is_dormant, int n_slots, double new_penalty, int4* moved, int* left, int* joined,
+    Status* status, double*, int, int number) {
+    if (!begins(status, number)) return;
+    const Held held{rows, d, labels, choices, more, due, drifts, centers, offsets, scales, is_dormant,
+                    n_slots, new_penalty};
+    const Moves moves{moved, left, joined, status + number};
+    const int lane = threadIdx.x & 31;
+    const i64 warp = ((i64)blockIdx.x * blockDim.x + threadIdx.x) >> 5, n_warps = (i64)gridDim.x * blockDim.x >> 5;
+#if FEW == 0
+    constexpr int kRows = 32 / kWidth;
+    for (i64 first = warp * kRows; first < n; first += n_warps * kRows)
+        moves.take(held, first + lane / kWidth, first + lane / kWidth < n);
+#else
+    extern __shared__ float drift_of[];  // rounded up
+    for (int k = threadIdx.x; k < n_slots; k += blockDim.x) drift_of[k] = __double2float_ru(drifts[k].now());
+    __syncthreads();
+    Gathered<> gathered;
+    for (i64 first = warp * 128; first < n; first += n_warps * 128) {
+        const i64 p = first + 4 * lane;
+        int4 label{0, 0, 0, 0};
+        float4 date{0.f, 0.f, 0.f, 0.f};
+        if (p < n) {
+            label = *(const int4*)(labels + p);
+            date = *(const float4*)(due + p);
+        }
+#pragma unroll
+        for (int e = 0; e < 4; ++e) {
+            const int k = e == 0 ? label.x : e == 1 ? label.y : e == 2 ? label.z : label.w;
+            const float until = e == 0 ? date.x : e == 1 ? date.y : e == 2 ? date.z : date.w;
+            gathered.gather(p + e < n && !(drift_of[k] < until), (int)(p + e), 0);
+            if (gathered.n < 32) continue;
+            gathered.n -= 32;
+            const int looked_at = gathered.mine()[gathered.n + lane].x;
+            __syncwarp();
+            moves.take(held, looked_at, true);
+        }
+    }
+    moves.take(held, lane < gathered.n ? gathered.mine()[lane].x : 0, lane < gathered.n);
+#endif
 }
 
 // Moves rows between slots, unless one would empty; a thread for each column of the sums but the last,
 // which the one before has. Every block sees for itself whether the pass is made.
 extern "C" __global__ void border_move(const ROW* held, int d, const double* weights, const int4* moved,
-                                       const int* n_members, const int* left, int n_slots, int* labels,
-                                       const double* shifts, int n_bins, int n_columns, double* sums,
+                                       const int* n_members, const int* left, Drift* drifts, int n_slots,
+                                       int* labels, const double* shifts, int n_bins, int n_columns, double* sums,
                                        Status* status, double*, int, int number) {
     if (!begins(status, number)) return;
     int is_left_out = status[number].has_event;
-    for (int k = threadIdx.x; k < n_slots; k += blockDim.x)
+    for (int k = threadIdx.x; k < n_slots; k += blockDim.x) {
         is_left_out |= left[k] > 0 && left[k] == n_members[k];
+        if (drifts && blockIdx.x == 0) drifts[k] = {drifts[k].now() * (1.0 + 1e-15), 0.0, 0};
+    }
     if (__syncthreads_or(is_left_out)) return;
     if (blockIdx.x == 0 && threadIdx.x == 0) status[number].was_made = 1;
     const i64 width = n_columns - 1, n = status[number].n_moved * width;
@@ -284,8 +453,8 @@ __device__ double within_slot(double n, double n_rest, const double* theta, int 
 extern "C" __global__ void __launch_bounds__(32) border_params(
     const double* sums, int n_slots, int n_bins, int n_columns, int d, const double* theta_old,
     const double* gamma, const double* revivals, int n_remembered, double new_penalty,
-    const double* anchors, const double* margins, int* n_members, int* left, int* joined,
-    double* centers, double* terms, Status* status, double* records, int is_first, int number) {
+    const double* anchors, const double* margins, const int2* near, const int* n_near, Drift* drifts,
+    int* n_members, int* left, int* joined, double* centers, double* terms, Status* status, double* records, int is_first, int number) {
     extern __shared__ double totals[];
     if (!status[number].was_made) return;
     const int k = blockIdx.x, lane = threadIdx.x, first = n_columns - d - 2;
@@ -302,16 +471,26 @@ extern "C" __global__ void __launch_bounds__(32) border_params(
         const bool is_old = k < n_remembered;
         const double weight = is_old ? gamma[k] : 0.0;
         double* theta = centers + (i64)k * d;
-        double moved = 0.0, displaced = 0.0;
+        double moved = 0.0, displaced = 0.0, squared_step = 0.0;
         for (int j = lane; j < d; j += 32) {
-            const double old = is_old ? theta_old[(i64)k * d + j] : 0.0;
+            const double old = is_old ? theta_old[(i64)k * d + j] : 0.0, before = theta[j];
             if (members)
                 theta[j] = __ddiv_rn(__dadd_rn(__dmul_rn(old, weight), totals[first + j]), __dadd_rn(weight, n));
-            const double step = theta[j] - anchors[(i64)k * d + j];
-            moved += step * step;
+            const double from_anchor = theta[j] - anchors[(i64)k * d + j];
+            moved += from_anchor * from_anchor;
+            squared_step += (theta[j] - before) * (theta[j] - before);
         }
-        for (int o = 16; o; o >>= 1) moved += __shfl_xor_sync(~0u, moved, o);
+        for (int o = 16; o; o >>= 1) {
+            moved += __shfl_xor_sync(~0u, moved, o);
+            squared_step += __shfl_xor_sync(~0u, squared_step, o);
+        }
         __syncwarp();
+        if (drifts && squared_step > 0.0) {
+            const double step = sqrt(squared_step) * (1.0 + 1e-9) + 1e-150;
+            if (lane == 0) drifts[k].own = step;
+            for (int q = lane; q < n_near[k]; q += 32)
+                atomicMax(&drifts[near[(i64)k * n_slots + q].x].near, (u64)__double_as_longlong(step));
+        }
         if (lane < 8 && is_old) {
             for (int j = lane; j < d; j += 8)
                 displaced = add_square(displaced, theta[j], theta_old[(i64)k * d + j]);

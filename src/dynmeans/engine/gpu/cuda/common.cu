@@ -75,43 +75,52 @@ __device__ __forceinline__ int reserve(bool wants, int* n_listed) {
 }
 
 // A warp's share of a list, gathered in shared memory: many threads that ask for places one by one
-// would wait for each other. All threads of the warp take part.
+// would wait for each other. All threads of the warp take part; blocks have so many threads at most.
+template <int kThreads = 256>
 struct Gathered {
     static constexpr int kRoom = 96;
-    int2* mine;  // kRoom pairs of a row and a choice
     int n = 0;
+
+    // Pairs of a row and a choice.
+    static __device__ __forceinline__ int2* mine() {
+        __shared__ int2 shares[kThreads / 32][kRoom];
+        return shares[threadIdx.x >> 5];
+    }
 
     __device__ __forceinline__ void add(bool wants, int row, int choice, int* rows, int* choices,
                                         int* n_listed) {
+        if (gather(wants, row, choice)) flush(rows, choices, n_listed);
+    }
+
+    // Returns whether the room is nearly full.
+    __device__ __forceinline__ bool gather(bool wants, int row, int choice) {
         const u32 asking = __ballot_sync(~0u, wants);
-        if (!asking) return;
+        if (!asking) return false;
         const int lane = threadIdx.x & 31;
-        if (wants) mine[n + __popc(asking & ((1u << lane) - 1))] = make_int2(row, choice);
+        if (wants) mine()[n + __popc(asking & ((1u << lane) - 1))] = make_int2(row, choice);
         n += __popc(asking);
         __syncwarp();
-        if (n > kRoom - 32) flush(rows, choices, n_listed);
+        return n > kRoom - 32;
     }
 
     __device__ __forceinline__ void flush(int* rows, int* choices, int* n_listed) {
+        flush(n_listed, [&](int at, int2 pair) {
+            rows[at] = pair.x;
+            if (choices) choices[at] = pair.y;
+        });
+    }
+
+    template <typename Write>
+    __device__ __forceinline__ void flush(int* n_listed, const Write& write) {
         const int lane = threadIdx.x & 31;
         int first = 0;
         if (lane == 0 && n) first = atomicAdd(n_listed, n);
         first = __shfl_sync(~0u, first, 0);
-        for (int q = lane; q < n; q += 32) {
-            rows[first + q] = mine[q].x;
-            if (choices) choices[first + q] = mine[q].y;
-        }
+        for (int q = lane; q < n; q += 32) write(first + q, mine()[q]);
         __syncwarp();
         n = 0;
     }
 };
-
-// Room for a warp's share, in blocks of so many threads at most.
-template <int kThreads = 256>
-__device__ __forceinline__ int2* warp_room() {
-    __shared__ int2 shares[kThreads / 32][Gathered::kRoom];
-    return shares[threadIdx.x >> 5];
-}
 
 // Adds one term to bins in registers: every addition is exact, so any order gives the same bits.
 __device__ __forceinline__ void add_to_bins(double term, const double* shifts, int stride,

@@ -71,33 +71,41 @@ struct Work {
     int *wishes, *listed;
     float *limits, *floors;
     int* n_listed;
-    const float* lengths;
 };
 
-// Rows in doubt and slots that may be their cheapest: a list of pairs.
+// Rows in doubt and slots that may be their cheapest: a list of pairs. Rows have limits, or `lengths`:
+// the root of what a slot may cost them.
 struct Pairs {
+    const float* lengths;
     int n_real;  // slots but for those added to fill a tile
     int2* pairs;
     int *n_pairs, most_pairs;
 
     // Any slot up to the limit of a row may be its cheapest. What does not compare is kept.
-    __device__ __forceinline__ void keep(float cost, float limit, i64 p, int k) const {
-        if (cost > limit || limit == kNoRow || k >= n_real) return;
-        if (*(volatile int*)n_pairs > most_pairs) return;  // too many: the host compares with all slots
-        const int at = atomicAdd(n_pairs, 1);
-        if (at < most_pairs) pairs[at] = make_int2((int)p, k);
+    __device__ __forceinline__ bool keeps(float cost, float limit, int k) const {
+        return !(cost > limit) && limit != kNoRow && k < n_real;
+    }
+
+    // Costs of slots k and k + 1 for rows p and p + 8.
+    template <typename Share>
+    __device__ __forceinline__ void keep(const float* v, const float* limit, int p, int k,
+                                         Share& gathered) const {
+        const bool is_far = v[0] > limit[0] && v[1] > limit[0] && v[2] > limit[1] && v[3] > limit[1];
+        if (__all_sync(~0u, is_far)) return;
+#pragma unroll
+        for (int e = 0; e < 4; ++e)
+            if (gathered.gather(keeps(v[e], limit[e / 2], k + e % 2), p + e / 2 * 8, k + e % 2)) flush(gathered);
+    }
+
+    template <typename Share>
+    __device__ __forceinline__ void flush(Share& gathered) const {
+        // Too many: the host compares with all slots.
+        if (__any_sync(~0u, *(volatile int*)n_pairs > most_pairs)) gathered.n = 0;
+        gathered.flush(n_pairs, [&](int at, int2 pair) {
+            if (at < most_pairs) pairs[at] = pair;
+        });
     }
 };
-
-// Costs of slots k and k + 1 for rows p and p + 8.
-__device__ __forceinline__ void keep_costs(const float* v, const float* limit, i64 p, int k,
-                                           const Pairs& pairs) {
-    pairs.keep(v[0], limit[0], p, k);
-    pairs.keep(v[1], limit[0], p, k + 1);
-    pairs.keep(v[2], limit[1], p + 8, k);
-    pairs.keep(v[3], limit[1], p + 8, k + 1);
-}
-
 
 // More than what a cost can be off.
 __device__ __forceinline__ float error_of(const Work& w, const Norms& norms, const Bounds& most) {
@@ -119,19 +127,22 @@ __device__ __forceinline__ bool is_out(const Work& w, const Lowest& found, const
     return (double)low + left_out(norms) - error > w.new_penalty;
 }
 
-// `limits` gets a cost that no slot above can have the lowest of; above every cost if none is known. With
-// `lengths`, one that no slot whose exact cost has at most that root is above, and nothing else is asked.
+// The limit of row p: with `lengths`, a cost that no slot whose exact cost has at most that root is above.
+__device__ __forceinline__ float limit_of(const Work& w, const Pairs& pairs, i64 p, const Norms& norms) {
+    if (p >= w.n) return kNoRow;
+    if (!pairs.lengths) return w.limits[p];
+    const double root = widen(pairs.lengths[p]);
+    const double limit = root * root - left_out(norms) + 1.02 * (double)error_of(w, norms, *w.largest);
+    return limit < 3e38 ? __double2float_ru(limit + fabs(limit) * 1e-5) : __int_as_float(0x7f800000);
+}
+
+// `limits` gets a cost that no slot above can have the lowest of; above every cost if none is known.
 // `bounds` gets what the square root of every other slot's cost is above, plus `drift`; `floors` what
 // the cost of every slot above the limit is above.
 __device__ __forceinline__ void decide(const Work& w, i64 p, const Lowest& found, const Norms& norms,
                                        const Bounds& most) {
     const double new_penalty = w.new_penalty, own_square = left_out(norms);
     const float error = error_of(w, norms, most);
-    if (w.lengths) {
-        const double length = widen(w.lengths[p]), limit = length * length - own_square + 1.02 * (double)error;
-        w.limits[p] = limit < 3e38 ? __double2float_ru(limit + fabs(limit) * 1e-5) : __int_as_float(0x7f800000);
-        return;
-    }
     const float high = found.first + kNaming * fabsf(found.first);
     const float next = found.second - kNaming * fabsf(found.second);
     int wish = -2;

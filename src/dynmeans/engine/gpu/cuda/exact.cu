@@ -138,19 +138,18 @@ extern "C" __global__ void __launch_bounds__(256) cheapest(
 }
 #endif
 
-// Rows to look at. Where `bounds` has, plus `drift`, a lower bound on the square root of every other
-// slot's cost (Hamerly): the rows that it does not settle. Otherwise those that wish for another slot
-// than their own. Eight threads read four rows together; then four of them have one each.
+// Rows that `bounds` do not settle: plus `drift`, a lower bound on the square root of every other slot's
+// cost (Hamerly). Eight threads read four rows together; then four of them have one each.
 // `shifts` are what the bounds of a slot's rows may fall by besides; no row is settled then whose
 // distance from its center is above its limit of `reaches`, squared.
 extern "C" __global__ void __launch_bounds__(256) own_costs(
-    const ROW* points, i64 begin, i64 n, int d, const int* labels, const int* wishes,
-    const float* bounds, double drift, const double* shifts, const double* reaches, double new_penalty,
-    const double* centers, int* listed, int* listed_to, int* n_listed) {
+    const ROW* points, i64 begin, i64 n, int d, const int* labels, const float* bounds, double drift,
+    const double* shifts, const double* reaches, double new_penalty, const double* centers, int* listed,
+    int* n_listed) {
     constexpr int kRows = 4;
     const int lane = threadIdx.x & 7, group = threadIdx.x >> 3;
     const u32 mask = 0xffu << (threadIdx.x & 24);
-    Gathered gathered{warp_room()};
+    Gathered<> gathered;
     const i64 n_block = 32 * kRows, step = (i64)gridDim.x * n_block;
     for (i64 first = begin + (i64)blockIdx.x * n_block; first < n; first += step) {
         i64 at[kRows];
@@ -170,20 +169,15 @@ extern "C" __global__ void __launch_bounds__(256) own_costs(
             if (lane == u) own = s;
         }
         const i64 i = first + lane * 32 + group;
-        const bool counts = lane < kRows && i < n && labels[i] >= 0;
         bool wants = false;
-        int wish = 0;
-        if (counts && bounds) {
+        if (lane < kRows && i < n && labels[i] >= 0) {
             const double bound = widen(bounds[i]) - drift - (shifts ? shifts[labels[i]] : 0.0);
             const bool is_near = reaches ? own < reaches[labels[i]] : own <= new_penalty;
             wants = !(bound > 0.0 && is_near && own < bound * bound * (1.0 - 1e-9));
-        } else if (counts) {
-            wish = wishes[i];
-            wants = wish != labels[i];
         }
-        gathered.add(wants, (int)i, wish, listed, listed_to, n_listed);
+        gathered.add(wants, (int)i, 0, listed, nullptr, n_listed);
     }
-    gathered.flush(listed, listed_to, n_listed);
+    gathered.flush(listed, nullptr, n_listed);
 }
 
 // Rows not listed yet that may prefer one of the versions near their slot.

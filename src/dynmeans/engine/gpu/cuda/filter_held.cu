@@ -78,13 +78,14 @@ __device__ __forceinline__ void filter_rows(const Work& w, [[maybe_unused]] cons
     const i64 n = w.n;
     const int d = w.d, stride = w.stride, n_slots = w.n_slots, n_tile = w.n_tile;
     const auto row_at = [&](i64 p) -> i64 {
-        const i64 listed_at = kAgain ? w.listed[p] : p;
+        const i64 listed_at = kAgain && w.listed ? w.listed[p] : p;
         return w.rows ? w.rows[listed_at] : listed_at;
     };
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, q = lane & 3;
     const u32 at_tile = (u32)__cvta_generic_to_shared(tile) + (lane & 7) * stride * 2 + (lane >> 3) * 16;
     constexpr i64 kRows = kThreads;
     bool is_loaded = false;
+    [[maybe_unused]] Gathered<kThreads> gathered;
     for (i64 first = w.begin + (i64)blockIdx.x * kRows; first < n; first += (i64)gridDim.x * kRows) {
         u32 a[2][KC][4];
         Norms norms[4];
@@ -96,11 +97,8 @@ __device__ __forceinline__ void filter_rows(const Work& w, [[maybe_unused]] cons
             const i64 r0 = mine + m * 16 + g, r1 = r0 + 8;
             const ROW* y0 = w.points + row_at(r0 < n ? r0 : n - 1) * d;
             const ROW* y1 = w.points + row_at(r1 < n ? r1 : n - 1) * d;
-            if constexpr (kAgain) {
-                limit[m * 2] = r0 < n ? w.limits[r0] : kNoRow;
-                limit[m * 2 + 1] = r1 < n ? w.limits[r1] : kNoRow;
-            }
-            // Known to the compiler, whole rows are asked for before the first is used.
+            // Known to the compiler, whole rows are asked for before the first is used; the lists of rows in
+            // doubt leave no registers for that.
             const auto take = [&](auto whole) {
                 const int wide = decltype(whole)::value ? KC * 16 : d;
                 Pairs16 asked[KC];
@@ -110,11 +108,14 @@ __device__ __forceinline__ void filter_rows(const Work& w, [[maybe_unused]] cons
                 for (int c = 0; c < KC; ++c)
                     asked[c].round(a[m][c], w.origin, c * 16 + 2 * q, wide, norms + m * 2);
             };
-            if (d == KC * 16) take(Known<true>{});
+            if (!kAgain && d == KC * 16) take(Known<true>{});
             else take(Known<false>{});
         }
 #pragma unroll
-        for (int r = 0; r < 4; ++r) norms[r].merge_lanes();
+        for (int r = 0; r < 4; ++r) {
+            norms[r].merge_lanes();
+            if constexpr (kAgain) limit[r] = limit_of(w, pairs, mine + r * 8 + g, norms[r]);
+        }
         for (int k0 = 0; k0 < n_slots; k0 += n_tile) {
             const Tile here{tile, min(n_tile, n_slots - k0), stride};
             if (!is_loaded || n_tile < n_slots) {
@@ -130,8 +131,8 @@ __device__ __forceinline__ void filter_rows(const Work& w, [[maybe_unused]] cons
 #pragma unroll
                 for (int m = 0; m < 2; ++m)
                     if constexpr (kAgain) {
-                        keep_costs(v[0][m], limit + m * 2, mine + m * 16 + g, k0 + t + 2 * q, pairs);
-                        keep_costs(v[1][m], limit + m * 2, mine + m * 16 + g, k0 + t + 8 + 2 * q, pairs);
+                        pairs.keep(v[0][m], limit + m * 2, (int)mine + m * 16 + g, k0 + t + 2 * q, gathered);
+                        pairs.keep(v[1][m], limit + m * 2, (int)mine + m * 16 + g, k0 + t + 8 + 2 * q, gathered);
                     } else {
                         const float(&x)[4] = v[0][m], (&y)[4] = v[1][m];
                         const u32 name = t / 4 + q;
@@ -153,5 +154,6 @@ __device__ __forceinline__ void filter_rows(const Work& w, [[maybe_unused]] cons
             if (q == r && p < n) decide(w, p, best[r], norms[r], most);
         }
     }
+    if constexpr (kAgain) pairs.flush(gathered);
 }
 #endif

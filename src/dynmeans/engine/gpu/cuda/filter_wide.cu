@@ -9,7 +9,7 @@ __device__ __forceinline__ void filter_rows(const Work& w, [[maybe_unused]] cons
     const i64 n = w.n;
     const int d = w.d, stride = w.stride, n_slots = w.n_slots, n_tile = w.n_tile;
     const auto row_at = [&](i64 p) -> i64 {
-        const i64 listed_at = kAgain ? w.listed[p] : p;
+        const i64 listed_at = kAgain && w.listed ? w.listed[p] : p;
         return w.rows ? w.rows[listed_at] : listed_at;
     };
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, q = lane & 3;
@@ -18,15 +18,12 @@ __device__ __forceinline__ void filter_rows(const Work& w, [[maybe_unused]] cons
     const bool is_even = d % 2 == 0;
     constexpr i64 kRows = kThreads / 2;
     bool is_loaded = false;
+    [[maybe_unused]] Gathered<kThreads> gathered;
     for (i64 first = w.begin + (i64)blockIdx.x * kRows; first < n; first += (i64)gridDim.x * kRows) {
         const i64 mine = first + warp * 16, r0 = mine + g, r1 = r0 + 8;
         const ROW* y0 = w.points + row_at(r0 < n ? r0 : n - 1) * d;
         const ROW* y1 = w.points + row_at(r1 < n ? r1 : n - 1) * d;
         [[maybe_unused]] float limit[2];
-        if constexpr (kAgain) {
-            limit[0] = r0 < n ? w.limits[r0] : kNoRow;
-            limit[1] = r1 < n ? w.limits[r1] : kNoRow;
-        }
         Lowest best[2];
         Norms norms[2];
         for (int k0 = 0; k0 < n_slots; k0 += n_tile) {
@@ -60,7 +57,10 @@ __device__ __forceinline__ void filter_rows(const Work& w, [[maybe_unused]] cons
                 if (j + 16 < d) add_block(odd, j + 16);
             }
 #pragma unroll
-            for (int r = 0; r < 2; ++r) norms[r].merge_lanes();
+            for (int r = 0; r < 2; ++r) {
+                norms[r].merge_lanes();
+                if constexpr (kAgain) limit[r] = limit_of(w, pairs, mine + r * 8 + g, norms[r]);
+            }
             const float4* starts = (const float4*)(tile + n_here * stride * 2);
             [[maybe_unused]] Lowest found[2];
 #pragma unroll
@@ -72,7 +72,7 @@ __device__ __forceinline__ void filter_rows(const Work& w, [[maybe_unused]] cons
                                         v[t][2] + start_of(s.x, s.y, norms[1]),
                                         v[t][3] + start_of(s.z, s.w, norms[1])};
                     if constexpr (kAgain) {
-                        keep_costs(c, limit, r0, k0 + t * 8 + 2 * q, pairs);
+                        pairs.keep(c, limit, (int)r0, k0 + t * 8 + 2 * q, gathered);
                     } else {
 #pragma unroll
                         for (int e = 0; e < 4; ++e) found[e / 2].consider(c[e], t * 8 + 2 * q + e % 2);
@@ -90,5 +90,6 @@ __device__ __forceinline__ void filter_rows(const Work& w, [[maybe_unused]] cons
             if (q == r && p < n) decide(w, p, best[r], norms[r], most);
         }
     }
+    if constexpr (kAgain) pairs.flush(gathered);
 }
 #endif

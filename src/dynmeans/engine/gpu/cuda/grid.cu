@@ -69,7 +69,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_label(
     double new_penalty, int is_near, const u8* is_dormant, int* labels, int* listed,
     int* n_listed) {
     const Center* table = near_table(centers, n_slots, is_near);
-    Gathered gathered{warp_room<kThreads>()};
+    Gathered<kThreads> gathered;
     look_at_rows<4>(points, begin, n, *grid, cells, [&](i64 i, const double* y, u32 entry) {
         bool proposes = false;
         if (i < n && key_of(i, keys, seed) >= low && (!weights || weights[i] > 0.0)) {
@@ -91,7 +91,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_drawn(
     const u32* cells, const int* lists, const Center* centers, int n_slots, double new_penalty,
     int is_near, int* labels, int* listed, int* n_listed) {
     const Center* table = near_table(centers, n_slots, is_near);
-    Gathered gathered{warp_room<kThreads>()};
+    Gathered<kThreads> gathered;
     look_at_rows<4>(points, begin, n, *grid, cells, [&](i64 i, const double* y, u32 entry) {
         bool waits = false;
         const int label = i < n && entry != kNone ? labels[i] : -1;
@@ -116,7 +116,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_compare(
     const int* lists, const Center* centers, int n_slots, double new_penalty, int is_near, int* moved,
     int* moved_to, int* n_moved) {
     constexpr int kRows = 2;  // more would leave too few registers
-    Gathered gathered{warp_room<kThreads>()};
+    Gathered<kThreads> gathered;
     const Grid g = *grid;
     const Center* table = near_table(centers, n_slots, is_near);
     const i64 step = (i64)gridDim.x * kThreads * kRows;
@@ -151,7 +151,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_border(
     const u32* cells, const int* lists, const Center* centers, int n_slots, double new_penalty,
     int is_near, int* listed, int* n_listed) {
     const Center* table = near_table(centers, n_slots, is_near);
-    Gathered gathered{warp_room<kThreads>()};
+    Gathered<kThreads> gathered;
     look_at_rows<2>(points, begin, n, *grid, cells, [&](i64 i, const double* y, u32 entry) {
         const int label = i < n ? __ldcs(labels + i) : -1;
         bool wants = label >= 0 && (entry ^ kSure) != (u32)label;

@@ -64,7 +64,7 @@ extern "C" __global__ void mix_keys(const u64* hashes, i64 n, u64 key, u64* keys
 extern "C" __global__ void __launch_bounds__(256) select_rows(const int* among, i64 n, const u64* keys,
                                                               u64 seed, const double* weights, u64 low,
                                                               u64 high, int* listed, int* n_listed) {
-    Gathered gathered{warp_room()};
+    Gathered<> gathered;
     for (i64 first = (i64)blockIdx.x * 256; first < n; first += (i64)gridDim.x * 256) {
         const i64 p = first + threadIdx.x, i = among && p < n ? among[p] : p;
         const u64 key = p < n ? key_of(i, keys, seed) : 0;
@@ -79,7 +79,7 @@ extern "C" __global__ void __launch_bounds__(256) select_early(i64 n, const u64*
                                                                const int* labels, const u8* is_asked,
                                                                const u64* limits, int* listed,
                                                                int* n_listed) {
-    Gathered gathered{warp_room()};
+    Gathered<> gathered;
     for (i64 first = (i64)blockIdx.x * 256; first < n; first += (i64)gridDim.x * 256) {
         const i64 i = first + threadIdx.x;
         const int label = i < n ? labels[i] : -1;
@@ -95,7 +95,7 @@ extern "C" __global__ void __launch_bounds__(256) select_early(i64 n, const u64*
 extern "C" __global__ void __launch_bounds__(256) label_rest(
     i64 n, const u64* keys, u64 seed, const double* weights, u64 low, const int* wishes,
     const u8* is_dormant, int* labels, int* listed, int* n_listed, float* bounds) {
-    Gathered gathered{warp_room()};
+    Gathered<> gathered;
     for (i64 first = (i64)blockIdx.x * 256; first < n; first += (i64)gridDim.x * 256) {
         const i64 i = first + threadIdx.x;
         const bool is_rest = i < n && key_of(i, keys, seed) >= low && (!weights || weights[i] > 0.0);
@@ -114,18 +114,39 @@ extern "C" __global__ void rename_labels(i64 n, const int* renamed, int* labels)
         if (labels[i] >= 0) labels[i] = renamed[labels[i]];
 }
 
-// Indices into a list of the rows whose choices may be events.
-extern "C" __global__ void find_choosers(const int* rows, const int* choices, int n,
-                                         const int* labels, const u8* is_dormant, const u8* all_left,
-                                         int n_start, int* listed, int* n_listed) {
+// Indices into a list of the rows that open or revive a cluster.
+extern "C" __global__ void find_proposers(const int* choices, int n, const u8* is_dormant, int* listed,
+                                          int* n_listed) {
     const i64 n_threads = (i64)gridDim.x * blockDim.x;
     for (i64 p = (i64)blockIdx.x * blockDim.x + threadIdx.x; p < n; p += n_threads) {
-        const int choice = choices[p], label = labels[rows[p]];
-        bool wants = choice < 0 || is_dormant[choice];
-        if (all_left && label >= 0) wants |= all_left[label];
-        if (all_left && choice >= 0 && choice < n_start) wants |= all_left[choice];
+        const bool wants = choices[p] < 0 || is_dormant[choices[p]];
         const int at = reserve(wants, n_listed);
         if (wants) listed[at] = (int)p;
+    }
+}
+
+// A row whose choice may be an event: its turn, its place in a list, its slot before and the choice.
+struct Chooser {
+    u64 key;
+    double weight;
+    int row, place, label, choice;
+};
+
+extern "C" __global__ void tell_choosers(const int* rows, const int* choices, int n, const u64* keys, u64 seed,
+                                         const double* ties, const int* labels, const u8* is_dormant,
+                                         const u8* all_left, int n_start, Chooser* found, int most,
+                                         int* n_found) {
+    const i64 n_threads = (i64)gridDim.x * blockDim.x;
+    for (i64 p = (i64)blockIdx.x * blockDim.x + threadIdx.x; p < n; p += n_threads) {
+        const int i = rows[p], choice = choices[p], label = labels[i];
+        bool wants = choice < 0 || is_dormant[choice];
+        if (all_left) {
+            wants |= all_left[label];
+            if (choice >= 0 && choice < n_start) wants |= all_left[choice];
+        }
+        const int at = reserve(wants, n_found);
+        if (wants && at < most)
+            found[at] = {key_of(i, keys, seed), ties ? ties[i] : 0.0, i, (int)p, label, choice};
     }
 }
 
@@ -161,16 +182,16 @@ extern "C" __global__ void __launch_bounds__(256) count_moves(const int* rows, c
         if (here[k]) atomicAdd(counts + k, (u64)here[k]);
 }
 
-// Listed rows that wish for another slot than their own.
-extern "C" __global__ void __launch_bounds__(256) list_moves(const int* rows, int n,
+// Listed rows, or all that have a label, that wish for another slot than their own.
+extern "C" __global__ void __launch_bounds__(256) list_moves(const int* rows, i64 n,
                                                              const int* labels, const int* wishes,
                                                              int* moved, int* moved_to,
                                                              int* n_moved) {
-    Gathered gathered{warp_room()};
+    Gathered<> gathered;
     for (i64 first = (i64)blockIdx.x * 256; first < n; first += (i64)gridDim.x * 256) {
         const i64 p = first + threadIdx.x;
-        const int i = p < n ? rows[p] : 0, wish = p < n ? wishes[p] : 0;
-        gathered.add(p < n && labels[i] != wish, i, wish, moved, moved_to, n_moved);
+        const int i = p >= n ? 0 : rows ? rows[p] : (int)p, wish = p < n ? wishes[p] : 0;
+        gathered.add(p < n && labels[i] >= 0 && labels[i] != wish, i, wish, moved, moved_to, n_moved);
     }
     gathered.flush(moved, moved_to, n_moved);
 }

@@ -31,24 +31,42 @@ __device__ __forceinline__ Pair add_pairs(const Pair& a, const Pair& b) {
     return {sum.value, __dadd_rn(__dadd_rn(a.rest, b.rest), sum.rest)};
 }
 
+__device__ __forceinline__ Pair square_of(double x, double w) {
+    const Pair term = two_product(w, x);
+    Pair square = two_product(term.value, x);
+    if (w != 1.0) square.rest = __dsub_rn(square.rest, __dmul_rn(term.value, __ddiv_rn(term.rest, w)));
+    return square;
+}
+
+// Rows have at most kMost features, if that is below 8.
+template <int kMost = 8>
 __device__ __forceinline__ Pair weighted_square(const ROW* y, int d, const double* weight) {
+    const double w = weight ? *weight : 1.0;
     Pair lanes[8] = {};
-    for (int start = 0; start < d; start += 8)
+    for (int start = 0; start < (kMost < 8 ? 1 : d); start += 8)
 #pragma unroll
-        for (int lane = 0; lane < 8; ++lane) {
+        for (int lane = 0; lane < kMost; ++lane) {
             if (start + lane >= d) break;
-            const double x = widen(y[start + lane]);
-            const double w = weight ? *weight : 1.0;
-            const Pair term = two_product(w, x);
-            Pair square = two_product(term.value, x);
-            if (w != 1.0)
-                square.rest =
-                    __dsub_rn(square.rest, __dmul_rn(term.value, __ddiv_rn(term.rest, w)));
-            lanes[lane] = add_pairs(lanes[lane], square);
+            lanes[lane] = add_pairs(lanes[lane], square_of(widen(y[start + lane]), w));
         }
 #pragma unroll
     for (int half = 4; half > 0; half /= 2)
 #pragma unroll
         for (int lane = 0; lane < half; ++lane) lanes[lane] = add_pairs(lanes[lane], lanes[lane + half]);
     return lanes[0];
+}
+
+// The same by eight threads side by side; the first of them has it.
+[[maybe_unused]] __device__ __forceinline__ Pair weighted_square_of_eight(const ROW* y, int d,
+                                                                         const double* weight) {
+    const double w = weight ? *weight : 1.0;
+    const u32 mask = 0xffu << (threadIdx.x & 24);
+    Pair mine{0.0, 0.0};
+    for (int j = threadIdx.x & 7; j < d; j += 8) mine = add_pairs(mine, square_of(widen(y[j]), w));
+#pragma unroll
+    for (int half = 4; half > 0; half /= 2) {
+        const Pair other{__shfl_xor_sync(mask, mine.value, half), __shfl_xor_sync(mask, mine.rest, half)};
+        mine = add_pairs(mine, other);
+    }
+    return mine;
 }

@@ -49,18 +49,25 @@ extern "C" __global__ void __launch_bounds__(512) deal_rows(const int* labels, i
     }
 }
 
-// Slots of 32 dealt rows at a time, from place `first` on; `ends` is where the rows of each slot end.
-template <int kTimes>
-__device__ __forceinline__ void find_slots(const u64* ends, int n_slots, i64 first, i64 n_dealt,
-                                           int (&slot_of)[kTimes]) {
+// The slot of a dealt row; `ends` is where the rows of each slot end.
+__device__ __forceinline__ int slot_at(const u64* ends, int n_slots, i64 place) {
     int slot = 0;
     for (int low = 0, high = n_slots - 1; low <= high;) {
         const int middle = (low + high) / 2;
-        if ((i64)__ldg(ends + middle) > first) {
+        if ((i64)__ldg(ends + middle) > place) {
             slot = middle;
             high = middle - 1;
         } else low = middle + 1;
     }
+    return slot;
+}
+
+#if WIDTH >= 8
+// Slots of 32 dealt rows at a time, from place `first` on.
+template <int kTimes>
+__device__ __forceinline__ void find_slots(const u64* ends, int n_slots, i64 first, i64 n_dealt,
+                                           int (&slot_of)[kTimes]) {
+    int slot = slot_at(ends, n_slots, first);
 #pragma unroll
     for (int q = 0; q < kTimes; ++q) {
         const i64 p = first + q * 32 + (threadIdx.x & 31);
@@ -151,40 +158,93 @@ extern "C" __global__ void __launch_bounds__(256, 2) add_dealt(
     }
 }
 
-// The last two columns of 32 dealt rows for each thread: w |y|^2, and what its rounding lost.
-extern "C" __global__ void add_squares(const ROW* points, int d, const double* weights, const u64* ends,
-                                       int n_slots, const int* dealt, i64 n_dealt,
-                                       const double* shifts, int n_columns, double* sums) {
-    constexpr int kRows = 32;
-    const i64 n_threads = (i64)gridDim.x * blockDim.x;
-    for (i64 chunk = (i64)blockIdx.x * blockDim.x + threadIdx.x; chunk * kRows < n_dealt;
-         chunk += n_threads) {
-        const i64 first = chunk * kRows, end = first + kRows < n_dealt ? first + kRows : n_dealt;
-        int slot = 0;
-        for (int low = 0, high = n_slots - 1; low <= high;) {
-            const int middle = (low + high) / 2;
-            if ((i64)__ldg(ends + middle) > first) {
-                slot = middle;
-                high = middle - 1;
-            } else low = middle + 1;
+#endif
+
+// Sums of one slot in registers: the last two columns, w |y|^2 and what its rounding lost, after all
+// others where rows are narrow enough for that.
+constexpr int kOthers = WIDTH < 8 ? WIDTH : 0;
+struct RowBins {
+    double sums[kOthers + 2][N_BINS] = {};
+    int slot = -1;
+
+    // The place of a column in the sums of a slot; -1: there is none.
+    static __device__ __forceinline__ int place_of(int c, int n_columns) {
+        if (c >= kOthers) return n_columns - 2 + c - kOthers;
+        return c < n_columns - 2 ? c : -1;
+    }
+
+    __device__ __forceinline__ void add(const double (&terms)[kOthers + 2], int to, const double* shifts,
+                                        int n_columns, double* total) {
+        if (to != slot) {
+            flush(n_columns, total);
+            slot = to;
         }
-        for (i64 p = first; p < end;) {
-            double of_value[N_BINS] = {}, of_rest[N_BINS] = {};
-            const i64 last = (i64)__ldg(ends + slot) < end ? (i64)__ldg(ends + slot) : end;
-            for (; p < last; ++p) {
-                const i64 i = dealt[p];
-                const Pair square = weighted_square(points + i * d, d, weights ? weights + i : nullptr);
-                add_to_bins(square.value, shifts + n_columns - 2, n_columns, N_BINS, of_value);
-                add_to_bins(square.rest, shifts + n_columns - 1, n_columns, N_BINS, of_rest);
-            }
-            double* into = sums + (i64)slot * N_BINS * n_columns + n_columns - 2;
+#pragma unroll
+        for (int c = 0; c < kOthers + 2; ++c)
+            if (place_of(c, n_columns) >= 0)
+                add_to_bins(terms[c], shifts + place_of(c, n_columns), n_columns, N_BINS, sums[c]);
+    }
+
+    __device__ __forceinline__ void flush(int n_columns, double* total) {
+        double* into = total + (i64)slot * N_BINS * n_columns;
+#pragma unroll
+        for (int c = 0; c < kOthers + 2; ++c)
 #pragma unroll
             for (int b = 0; b < N_BINS; ++b) {
-                if (of_value[b] != 0.0) atomicAdd(into + b * n_columns, of_value[b]);
-                if (of_rest[b] != 0.0) atomicAdd(into + b * n_columns + 1, of_rest[b]);
+                if (sums[c][b] != 0.0) atomicAdd(into + b * n_columns + place_of(c, n_columns), sums[c][b]);
+                sums[c][b] = 0.0;
             }
-            while (slot < n_slots - 1 && (i64)__ldg(ends + slot) <= p) ++slot;
+    }
+
+    // Threads of the warp add up first, where those that have a slot have the same.
+    __device__ __forceinline__ void flush_warp(int n_columns, double* total) {
+        const int of_first = __shfl_sync(~0u, slot, 0);
+        if (__all_sync(~0u, slot < 0 || slot == of_first)) {
+#pragma unroll
+            for (int c = 0; c < kOthers + 2; ++c)
+#pragma unroll
+                for (int b = 0; b < N_BINS; ++b) {
+                    double sum = sums[c][b];
+#pragma unroll
+                    for (int o = 16; o > 0; o >>= 1) sum = __dadd_rn(sum, __shfl_down_sync(~0u, sum, o));
+                    sums[c][b] = threadIdx.x & 31 ? 0.0 : sum;
+                }
         }
+        flush(n_columns, total);
+    }
+};
+
+// Those columns of dealt rows, 32 for each thread, or for each eight of them that share wide rows.
+extern "C" __global__ void __launch_bounds__(256) add_squares(
+    const ROW* points, int d, const double* weights, const u64* ends, int n_slots, const int* dealt,
+    i64 n_dealt, const double* shifts, int n_columns, double* sums) {
+    constexpr int kTimes = 32, kLanes = WIDTH < 8 ? 1 : 8, kAtOnce = 32 / kLanes;
+    const int place = (threadIdx.x & 31) / kLanes;
+    const i64 n_warps = (i64)gridDim.x * (blockDim.x >> 5);
+    for (i64 chunk = ((i64)blockIdx.x * blockDim.x + threadIdx.x) >> 5;
+         chunk * kTimes * kAtOnce < n_dealt; chunk += n_warps) {
+        const i64 first = chunk * kTimes * kAtOnce;
+        int slot = slot_at(ends, n_slots, first);
+        RowBins here;
+        for (int q = 0; q < kTimes; ++q) {
+            const i64 p = first + q * kAtOnce + place;
+            if (p >= n_dealt) break;
+            while ((i64)__ldg(ends + slot) <= p) ++slot;
+            const i64 i = dealt[p];
+            const double* weight = weights ? weights + i : nullptr;
+            double terms[kOthers + 2];
+#pragma unroll
+            for (int c = 0; c < kOthers; ++c)
+                terms[c] = c < n_columns - 2 ? term_of(points, i, d, weights, c) : 0.0;
+            Pair square;
+            if constexpr (kLanes == 1) square = weighted_square<WIDTH>(points + i * d, d, weight);
+            else square = weighted_square_of_eight(points + i * d, d, weight);
+            terms[kOthers] = square.value;
+            terms[kOthers + 1] = square.rest;
+            if (threadIdx.x % kLanes == 0) here.add(terms, slot, shifts, n_columns, sums);
+        }
+        __syncwarp();
+        here.flush_warp(n_columns, sums);
     }
 }
 

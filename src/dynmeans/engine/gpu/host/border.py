@@ -23,11 +23,16 @@ _PASSES_AHEAD = 8.0  # that a margin is meant for, at the speed of the last pass
 _LEAST_AHEAD, _MOST_AHEAD = 4.0, 4096.0
 _ROWS_AHEAD = 4.0  # and rows that may join from the root of lambda away
 _FEW_MOVES = 128  # one row in so many moves, where the border is sought
-_SHARES = (16, 64)  # one row in so many is held at most, and at least
-_FEW_HELD = 2**16  # are few, of any number of rows
+_MOST_HELD, _FEW_HELD = 10, 2**16  # one row in so many, or so many of few
+# Opening a border is worth so many looks at all rows, one by one; a pass has costs besides those of
+# the rows it holds, and opening has more.
+_WORTH, _PASS_ROWS, _OPENING_ROWS = 2.0, 2**18, 20 * 2**18
 # Of the root of lambda; no margin is wider. Of many features one wide margin counts for all slots.
 _FAR, _FAR_OF_MANY, _MANY_FEATURES = 0.25, 0.05, 16
-_WAIT = 3  # looks at all rows after a border that was too large
+_WAIT, _MOST_WAIT = (
+    3,
+    96,
+)  # looks at all rows after borders that were too large, twice as many each time
 _FEWEST, _MOST = 4, 32  # passes that are asked for at a time; a third of all may be for nothing
 
 
@@ -67,7 +72,7 @@ class Margins:
     def __init__(self, n_points: int, n_features: int, new_penalty: float) -> None:
         self._n_points, self._reach = n_points, float(np.sqrt(new_penalty))
         self._widest = self._reach * (_FAR if n_features < _MANY_FEATURES else _FAR_OF_MANY)
-        self._ahead, self._wait = _PASSES_AHEAD, 0
+        self._ahead, self._wait, self._n_failed = _PASSES_AHEAD, 0, 0
         self._before: Slots | None = None
         self._n_passes = 1  # since then
 
@@ -96,12 +101,15 @@ class Margins:
         end: all rows are looked at next.
         """
         self._n_passes = max(1, n_passes)
-        most, least = (max(self._n_points // share, _FEW_HELD) for share in _SHARES)
-        if n_held is None or n_held > most:
+        if n_held is None or n_held > max(self._n_points // _MOST_HELD, _FEW_HELD):
             self._ahead = max(self._ahead / 2.0, _LEAST_AHEAD)
-        elif n_held < least:
+        elif is_due and n_passes * (n_held + _PASS_ROWS) < _WORTH * (
+            self._n_points + _OPENING_ROWS
+        ):
             self._ahead = min(self._ahead * 2.0, _MOST_AHEAD)
-        self._wait = _WAIT if n_held is None else 0 if is_due else 1
+        self._n_failed = self._n_failed + 1 if n_held is None else 0
+        long = min(_WAIT * 2 ** (self._n_failed - 1), _MOST_WAIT)
+        self._wait = int(long) if n_held is None else 0 if is_due else 1
 
 
 def follow(

@@ -100,11 +100,12 @@ class EventLog:
 
 @dataclass(frozen=True, slots=True)
 class Choosers:
-    """Rows whose choices may be events: their turns, slots before, and versions chosen."""
+    """Rows whose choices may be events: turns, slots before, versions chosen, places in a list."""
 
     turns: TurnArray
     labels: IntArray
     choices: IntArray
+    places: IntArray
 
 
 def imply_log(choosers: Choosers, versions: Versions, all_left: IntArray) -> EventLog:

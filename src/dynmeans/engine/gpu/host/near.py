@@ -34,11 +34,14 @@ def keeping_cost(squared_gaps: FloatArray, offsets: FloatArray, scales: FloatArr
     `squared_gaps` are those between the row's center and that of a version. The argument is in
     neighbors.hpp of the compiled code.
     """
-    gaps = np.sqrt(squared_gaps)
-    half, constant = scales * gaps, offsets + scales * squared_gaps
-    with np.errstate(invalid="ignore", divide="ignore"):
-        roots = constant / (half + np.sqrt(half * half + (1.0 - scales) * constant))
-    roots = np.minimum(roots, _FAR_OFF * gaps)
-    is_plain = ~((offsets > 0.0) | (scales < 1.0))
-    kept = np.where(is_plain, 0.5 * gaps, roots) ** 2 * (1.0 - _SLACK)
-    return np.where((squared_gaps < _TINY) | (kept < _TINY), 0.0, kept)
+    kept = 0.25 * (1.0 - _SLACK) * squared_gaps  # of active versions: half of the gap, squared
+    asleep = np.flatnonzero((offsets > 0.0) | (scales < 1.0))
+    if len(asleep):
+        offsets, scales, squares = offsets[asleep], scales[asleep], squared_gaps[..., asleep]
+        gaps = np.sqrt(squares)
+        half, constant = scales * gaps, offsets + scales * squares
+        with np.errstate(invalid="ignore", divide="ignore"):
+            roots = constant / (half + np.sqrt(half * half + (1.0 - scales) * constant))
+        kept[..., asleep] = np.minimum(roots, _FAR_OFF * gaps) ** 2 * (1.0 - _SLACK)
+    kept[(squared_gaps < _TINY) | (kept < _TINY)] = 0.0
+    return kept

@@ -128,15 +128,7 @@ class Passes:
             return n_members - left + joined[:-1]
         replay = _Replay(self, start, n_members, found)
         log = settle_log(EventLog(), replay.imply)
-        versions = self._versions(log, start)
-        choices = replay.choose(versions)
-        choices = self.rows.at_birth(replay.listed, choices, log.born["row"], len(start))
-        left, joined = self.rows.count_moves(replay.listed, choices, len(versions))
-        n_slots = int(versions.slots.max()) + 1
-        members = np.bincount(versions.slots, joined[:-1], minlength=n_slots).astype(np.int64)
-        members[: len(start)] += n_members - left[: len(start)]
-        self.rows.relabel(replay.listed, choices, versions.slots, n_slots)
-        return members
+        return replay.make(log)
 
     def _versions(self, log: EventLog, start: Slots) -> Versions:
         return log.versions(start, self.memory, self.rows.points(log.opened_rows))
@@ -147,23 +139,28 @@ class _Replay:
 
     def __init__(self, passes: Passes, start: Slots, n_members: IntArray, found: Compared) -> None:
         self._passes, self._start, self._n_members = passes, start, n_members
-        self.listed, self._base = found.listed, found.wishes
+        self._listed, self._base = found.listed, found.wishes
         self._known: set[Version] = set()
+        # Without events rows choose what they wish.
+        self._versions, self._choices = Versions.frozen(start), found.wishes
+        self._left, self._joined = found.left, found.joined
         passes.rows.begin_events(found.listed)
 
     def imply(self, log: EventLog) -> EventLog:
-        rows, versions = self._passes.rows, self._passes._versions(log, self._start)
-        self._take_followers(log, versions)
-        choices = self.choose(versions)
-        left, _ = rows.count_moves(self.listed, choices, len(versions))
-        left = left[: len(self._start)]
+        if not log.is_same(EventLog()):
+            self._choose(log)
+        left = self._left[: len(self._start)]
         all_left = np.flatnonzero((left > 0) & (left == self._n_members))
-        choosers: Choosers = rows.choosers(self.listed, choices, versions, all_left)
-        return imply_log(choosers, versions, all_left)
+        by = (self._listed, self._choices, self._versions, all_left)
+        self._choosers: Choosers = self._passes.rows.choosers(*by)
+        return imply_log(self._choosers, self._versions, all_left)
 
-    def choose(self, versions: Versions) -> Listed:
-        passes = self._passes
-        return passes.rows.choose(self.listed, self._base, versions, passes.new_penalty)
+    def _choose(self, log: EventLog) -> None:
+        passes, rows = self._passes, self._passes.rows
+        self._versions = versions = passes._versions(log, self._start)
+        self._take_followers(log, versions)
+        self._choices = rows.choose(self._listed, self._base, versions, passes.new_penalty)
+        self._left, self._joined = rows.count_moves(self._listed, self._choices, len(versions))
 
     def _take_followers(self, log: EventLog, versions: Versions) -> None:
         names, rows = log.names(len(self._passes.memory)), self._passes.rows
@@ -174,5 +171,23 @@ class _Replay:
         extra = np.array(fresh) + len(self._start)
         penalty = self._passes.new_penalty
         found = rows.followers(self._start, versions, extra, penalty)
-        self.listed = rows.join(self.listed, found)
+        self._listed = rows.join(self._listed, found)
         self._base = rows.join(self._base, rows.labels_of(found))
+
+    def make(self, log: EventLog) -> IntArray:
+        """Move the rows by the log that the last look implied; return how many each slot has."""
+        rows, versions, n_start = self._passes.rows, self._versions, len(self._start)
+        opens = self._choosers.choices == OPEN_NEW
+        # Rows that open a cluster, in the order of these; each joins its own.
+        order = np.argsort(self._choosers.turns["row"][opens])[
+            np.argsort(np.argsort(log.born["row"]))
+        ]
+        born = n_start + np.arange(len(log.born))
+        rows.put(self._choices, self._choosers.places[opens][order], born)
+        joined = self._joined[:-1].copy()
+        joined[born] += 1
+        n_slots = int(versions.slots.max()) + 1
+        members = np.bincount(versions.slots, joined, minlength=n_slots).astype(np.int64)
+        members[:n_start] += self._n_members - self._left[:n_start]
+        rows.relabel(self._listed, self._choices, versions.slots, n_slots)
+        return members

@@ -78,8 +78,8 @@ class Rows(Protocol):
     def proposing(self, listed: Listed, choices: Listed, is_dormant: BoolArray) -> Listed:
         """List those that chose to open or revive a cluster, in no order."""
 
-    def at_birth(self, listed: Listed, choices: Listed, born: IntArray, n_start: int) -> Listed:
-        """Return the choices, those of the rows that were `born` being the versions they opened."""
+    def put(self, choices: Listed, places: IntArray, numbers: IntArray) -> None:
+        """Let the choices in some places be these."""
 
     def take(self, listed: Listed, at: IntArray) -> Listed:
         """Return some entries of a list."""
