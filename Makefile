@@ -7,7 +7,7 @@ DEMO_READY := $(VENV)/.ready-demo
 DEV_READY := $(VENV)/.ready-dev
 NATIVE := $(shell find native -name '*.[ch]pp')
 WASM := native/wasm/engine.wasm
-ENGINE := $(filter native/engine/%.cpp native/passes/%.cpp,$(NATIVE))
+ENGINE := $(filter native/engine/%.cpp native/moves/%.cpp native/passes/%.cpp,$(NATIVE))
 SANITIZED := build/sanitized
 CLANG := build/clang
 # pytest takes what the sanitizers print for output of a test: they write files.
@@ -177,12 +177,14 @@ clean:  ## Remove the environment and everything built.
 # $(1): a file of requirements/, $(2): the extra that it locks, $(3): the instruction sets to build,
 # $(4): whether to build the engine for the page of a report too, which the demo can do without.
 # The package is built in .venv, not in a throw-away environment: the next build compiles only
-# what changed.
+# what changed. Locked packages that only run it are installed meanwhile.
 define install
-	$(PIP) install --no-compile $(if $(IS_LOCKED),--require-hashes -r requirements/$(1).txt,-r requirements/build.in)
+	$(PIP) install --no-compile $(if $(IS_LOCKED),--require-hashes -r requirements/build.txt,-r requirements/build.in)
 	@echo "Compiling C++ ..."
+	$(if $(IS_LOCKED),$(PIP) install --no-compile --require-hashes -r requirements/$(1).txt & packages=$$!;) \
 	SKBUILD_CMAKE_DEFINE="DYNMEANS_INSTRUCTION_SETS=$(3);DYNMEANS_WASM=$(4)" $(PIP) install --no-compile \
-	    --no-build-isolation $(if $(IS_LOCKED),--no-deps --editable .,--editable ".[$(2)]")
+	    --no-build-isolation $(if $(IS_LOCKED),--no-deps --editable .,--editable ".[$(2)]"); \
+	compiled=$$?; wait $$packages && exit $$compiled
 endef
 
 $(CLANG)/.ready: pyproject.toml CMakeLists.txt $(NATIVE) | $(DEV_READY)

@@ -1,8 +1,8 @@
 """
-Ships in a harbour that leave and return
+Ships in a harbor that leave and return
 ========================================
 
-**Question**: ferries shuttle between the piers of a harbour and the far shore. A receiver near the piers
+**Question**: ferries shuttle between the piers of a harbor and the far shore. A receiver near the piers
 loses them when they are out and hears them again when they come back. Is it the same ferry?
 
 The positions are simulated: each batch holds what the receiver heard in five minutes, without names.

@@ -64,12 +64,12 @@ print(
 # %%
 # Arrows point to where each group is expected a frame later. ``forecast`` says where all groups will be in
 # two seconds, five frames, and how far from there one of them would still be taken for the group.
-figure, axes = plt.subplots(1, 2, figsize=(12, 5.4), layout="constrained")
-plot_tracks(history, batches[-1], tail=12, ax=axes[0])
-axes[0].set(xlabel="meters", ylabel="meters", title="The last frame")
+figure, ax = plt.subplots(figsize=(6.4, 5.4), layout="constrained")
+plot_tracks(history, batches[-1], tail=12, ax=ax)
+ax.set(xlabel="meters", ylabel="meters", title="The last frame")
 expected = model.forecast(5.0)
 for center, radius in zip(expected.centers, expected.radii, strict=True):
-    axes[0].add_patch(plt.Circle(center, radius, fill=False, linestyle=":"))
+    ax.add_patch(plt.Circle(center, radius, fill=False, linestyle=":"))
 
 # %%
 # The same with real ships, where the file of AIS messages is at hand: off Virginia, in windows of two
@@ -97,6 +97,7 @@ names = [rows["ship"].to_numpy().astype(int) for rows in windows]
 still, *_ = follow(ships, names, 120, "still")
 chosen, motion, model, history = follow(ships, names, 120)
 print(f"ships, still: {100 * still:.0f} %; {motion}: {100 * chosen:.0f} %")
-plot_tracks(history, ships[-1], tail=30, ax=axes[1])
-axes[1].set(xlabel="km east", ylabel="km north", title="Ships and where they came from")
+figure, ax = plt.subplots(figsize=(6.4, 5.4), layout="constrained")
+plot_tracks(history, ships[-1], tail=30, ax=ax)
+ax.set(xlabel="km east", ylabel="km north", title="Ships and where they came from")
 plt.show()

@@ -54,6 +54,20 @@ def anchors(page):
     return {re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in headings(page)}
 
 
+@pytest.mark.parametrize(
+    "example", sorted(ROOT.glob("examples/plot_*.py")), ids=lambda example: example.stem
+)
+def test_an_example_draws_on_a_figure_only_in_the_block_that_makes_it(example):
+    # The gallery takes and closes figures after each block; what is drawn later is lost.
+    closed: set[str] = set()
+    for block in example.read_text().split("# %%\n"):
+        made = re.findall(r"^(.+) = plt\.subplots?\w*\(", block, flags=re.MULTILINE)
+        names = {name for names in made for name in re.findall(r"\w+", names)}
+        closed -= names
+        assert not closed & set(re.findall(r"\w+", re.sub(r"#.*", "", block)))
+        closed |= names
+
+
 def test_links_between_pages_lead_somewhere():
     for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")]:
         for target, anchor in re.findall(r"\]\(([^)#:]+)(?:#([^)]+))?\)", page.read_text()):

@@ -59,6 +59,14 @@ def test_builds_in_the_environment_have_what_isolated_builds_have():
     assert set(PROJECT["build-system"]["requires"]) <= set(lines)
 
 
+@pytest.mark.parametrize("lock", ["demo", "dev"])
+def test_packages_installed_beside_the_compiler_leave_alone_what_it_uses(lock):
+    compiles, runs = ((ROOT / f"requirements/{name}.txt").read_text() for name in ("build", lock))
+    pinned = set(re.findall(r"^[a-z].*", compiles, re.MULTILINE))
+    assert {name_of(line) for line in pinned} >= {"cmake", "nanobind", "ninja", "numpy"}
+    assert pinned <= set(re.findall(r"^[a-z].*", runs, re.MULTILINE)), "run make lock"
+
+
 def test_workflow_actions_are_pinned_by_commit():
     used = [
         action

@@ -15,7 +15,8 @@ lock() {
 
 package="pyproject.toml requirements/build.in"
 lock dev $package --extra dev
-# The same versions as in dev.
+# The same versions as in dev; what compiles the package comes first, the rest while it does.
+lock build requirements/build.in --constraint requirements/dev.txt
 lock demo $package --extra runs --constraint requirements/dev.txt
 lock docs $package --extra docs --constraint requirements/dev.txt
 lock release requirements/release.in

@@ -24,6 +24,7 @@ struct Passes {
 inline Passes passes_of_run;
 
 #include "engine/step_double.cpp"
+#include "moves/set_moves.cpp"
 #include "passes/run_small.cpp"
 
 using namespace dynmeans;

@@ -27,7 +27,7 @@ using SumArrays = std::tuple<Floats, double, double, std::size_t, bool, double>;
 // n and members of each slot, n and n m in bins
 using SetArrays = std::tuple<Floats, Ints, Table<double>>;
 // centers, gamma, Q dt
-using MemoryArrays = std::tuple<Table<double>, Floats, Floats>;
+using RememberedArrays = std::tuple<Table<double>, Floats, Floats>;
 // whether anything moved; slots of which more members are needed; labels of the members here; where
 // all others of each slot went; members of each slot
 using Moved = std::tuple<bool, Column<std::int64_t>, Column<std::int64_t>, Column<std::int64_t>,
@@ -54,7 +54,7 @@ Solution solution_of(const Ints& labels, const SetArrays& sets, double cost) {
 }
 
 Moved move_sets(Table<double> points, std::optional<Floats> weights, Ints labels, SetArrays sets,
-                double cost, SumArrays of_sums, MemoryArrays memory, int depth) {
+                double cost, SumArrays of_sums, RememberedArrays memory, int depth) {
     const auto& [centers, gamma, offsets] = memory;
     const Points<double> rows = points_of(points, weights);
     const std::vector<double> ones(gamma.size(), 1.0);

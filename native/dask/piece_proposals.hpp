@@ -160,8 +160,11 @@ class UnlabeledProposals {
     void search(const Part<Value>& part, std::size_t p, ProposalList& proposals) {
         choices_.resize(missed_.size());
         search_.prepare(clusters_.table, missed_.size());
+        // As many as are listed: the search looks ahead in the list.
+        const Points<Value> listed{part.points.values, nullptr, missed_.size(),
+                                   part.points.n_features};
         for (std::size_t from = 0; from < missed_.size(); from += CenterSearch::kChunk)
-            search_.find(part.points, missed_.data(), from,
+            search_.find(listed, missed_.data(), from,
                          std::min(from + CenterSearch::kChunk, missed_.size()), clusters_.table, 0,
                          choices_.data() + from);
         search_.learn();

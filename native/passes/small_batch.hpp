@@ -51,7 +51,7 @@ class SmallBatch {
     }
 
     // Runs from nothing in the next order; the result replaces `best` if it is cheaper.
-    void run(Orders& orders, Solution& best) {
+    DYNMEANS_APART void run(Orders& orders, Solution& best) {
         make_passes(orders, kNoLimit);
         if (has_risen(cost_trace_)) make_passes(orders, cost_trace_.size() - 1);
         if (!is_better(cost_trace_, best)) return;
@@ -61,8 +61,8 @@ class SmallBatch {
 
     // Passes in the last order from a start on, after so many costs of `best`; the result replaces
     // it and is cheaper than those, or nothing happens and false is returned.
-    bool continue_best(const Solution& start, std::size_t n_kept, std::size_t most,
-                       Solution& best) {
+    DYNMEANS_APART bool continue_best(const Solution& start, std::size_t n_kept, std::size_t most,
+                                      Solution& best) {
         const std::vector<double> kept(best.cost_trace.begin(), best.cost_trace.begin() + n_kept);
         continue_from(start, kept, most);
         if (!has_fallen(cost_trace_[n_kept], kept.back())) return false;

@@ -59,7 +59,8 @@ class CenterSearch {
         if (way_ == Way::kTree && tree_.is_outdated(n_points)) tree_.build(table);
     }
 
-    // The cheapest slots of the points at order[begin .. end), at most kChunk of them.
+    // The cheapest slots of the points at order[begin .. end), at most kChunk of them; `order`
+    // lists at least points.n_points.
     template <typename Value>
     void find(const Points<Value>& points, const Row* order, std::size_t begin, std::size_t end,
               const CostTable& table, std::size_t thread, Choice* choices) {
