@@ -56,7 +56,7 @@ def draw_cases(ax: Axes, engine: dict[str, Any]) -> None:
     ]
     ax.set_xticks(np.arange(len(CASES)), names, fontsize=9)
     ax.set_yscale("log")
-    ax.set_ylim(0.001, 60)
+    ax.set_ylim(0.0003, 60)
     ax.yaxis.set_major_formatter("{x:g}")
     ax.set_ylabel("one pass / one nearest-center call of scikit-learn")
     ax.set_title("One thread; lower is faster", loc="left")
