@@ -29,6 +29,7 @@ CHANGES = {
     " WHERE name = 'n_init'",
     "a name that is no text": "UPDATE configuration SET name = x'ff' WHERE name = 'n_init'",
     "missing parts": "DELETE FROM parts WHERE first_step = 0",
+    "a missing identity": "DELETE FROM identity",
     "a missing option": "DELETE FROM configuration WHERE name = 'revival'",
     "manifest": "UPDATE manifest SET value = replace(value, '16', '17') WHERE name = 'counts'",
     "memory": "UPDATE memory SET data = substr(data, 1, length(data) - 1)",
@@ -81,6 +82,12 @@ def test_verifying_finds_a_change_in_any_table(folder, change):
     execute(folder, change)
     with pytest.raises(ValueError, match="damaged"), Run.open(folder) as run:
         run.verify()
+
+
+def test_a_run_without_its_identity_says_that_it_is_damaged(folder):
+    execute(folder, "DELETE FROM identity")
+    with Run.open(folder) as run, pytest.raises(ValueError, match="its identity is missing"):
+        run.status()
 
 
 def test_a_missing_table_is_damage_told_in_one_line(folder):

@@ -135,7 +135,7 @@ def holds_nothing(connection: sqlite3.Connection) -> bool:
 
 def how_far(connection: sqlite3.Connection) -> tuple[str, int, int]:
     """Return the id of a run, its last window, -1 if it has none, and how many edits it has."""
-    (run_id,) = connection.execute("SELECT run_id FROM identity").fetchone()
+    (run_id,) = connection.execute("SELECT run_id FROM identity").fetchone() or ("",)
     (last,) = connection.execute("SELECT max(step) FROM windows").fetchone()
     (n_edits,) = connection.execute("SELECT count(*) FROM edits").fetchone()
     return run_id, -1 if last is None else last, n_edits

@@ -128,7 +128,10 @@ class Store:
     @property
     def run_id(self) -> str:
         """What tells the run from one that replaces it in its folder."""
-        return str(self.query("SELECT run_id FROM identity")[0][0])
+        found = self.query("SELECT run_id FROM identity")
+        if not found:
+            raise damaged(self.folder, "its identity is missing")
+        return str(found[0][0])
 
     def counts(self) -> dict[str, int]:
         """Return the rows taken in, dropped and late, and the messages that are no rows."""

@@ -15,7 +15,7 @@ def verify(store: Store) -> None:
         (result,) = store.query("PRAGMA integrity_check")[0]
         if result != "ok":
             raise damaged(store.folder, str(result))
-        memory = store.memory()
+        _, memory = store.run_id, store.memory()
         for table in TABLES:
             n_rows = sum(1 for _ in store.rows(table))
             expected = _expected_rows(store, table, memory)
