@@ -31,6 +31,8 @@ class SlotSums {
     // Starts from sums that stand already.
     void start_from(const std::vector<double>& bins_of_slots) { bins_of_slots_ = bins_of_slots; }
     const std::vector<double>& bins_of_slots() const { return bins_of_slots_; }
+    // Hands the sums out; the next run starts anew.
+    void give(std::vector<double>& bins_of_slots) { bins_of_slots.swap(bins_of_slots_); }
 
     template <typename Value>
     void update(const Points<Value>& points, const Assignment& assignment, ThreadPool& pool) {

@@ -130,12 +130,12 @@ class Clusterer {
 
     void store(Solution& best) {
         best.labels.swap(assignment_.labels);
-        best.counts = counts_;
+        best.counts.swap(counts_);
         best.centers.assign(assignment_.table.center(0),
                             assignment_.table.center(assignment_.table.size()));
         best.cost_trace = cost_trace_;
         best.n_members = assignment_.n_members;
-        best.bins = slot_sums_.bins_of_slots();
+        slot_sums_.give(best.bins);
     }
 
     const Points<Value>& points_;
