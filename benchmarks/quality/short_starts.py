@@ -28,8 +28,8 @@ def rows_of(
     batches: list[FloatArray], true: list[IntArray], n_start: int, memory: str
 ) -> list[Row]:
     """Choose on the first batches, follow all of them with each seed, and score."""
-    told = {"max_gap": float(n_start)} if memory == STATED else {}
-    penalties = suggest_details(batches[:n_start], motion="still", **told).penalties
+    told = float(n_start) if memory == STATED else None
+    penalties = suggest_details(batches[:n_start], motion="still", max_gap=told).penalties
     gap = penalties.max_gap if math.isfinite(penalties.max_gap) else None  # forgets nothing
     chosen = {"new_penalty": penalties.new_penalty, "max_gap": gap, "reach": penalties.reach}
     rows = []
