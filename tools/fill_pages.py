@@ -14,8 +14,10 @@ from benchmarks.pages import (
     other_tables,
     real_tables,
     search_tables,
+    short_start_tables,
     space_tables,
     speed_tables,
+    suggestion_tables,
 )
 from paper.pages import facts, study_tables
 from paper.pages import tables as paper_tables
@@ -29,9 +31,12 @@ MAKERS = (
     search_tables,
     space_tables,
     gpu_tables,
+    suggestion_tables,
+    short_start_tables,
     paper_tables,
     study_tables,
 )
+FACTS = {**facts.FACTS, **suggestion_tables.FACTS, **short_start_tables.FACTS}
 _TABLE = re.compile(r"(<!-- table: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 _FACT = re.compile(r"(<!-- fact: (.+?) -->).*?(<!-- end -->)")
 
@@ -40,6 +45,12 @@ _FACT = re.compile(r"(<!-- fact: (.+?) -->).*?(<!-- end -->)")
 def tables() -> dict[str, str]:
     """Return every table by its name."""
     return {name: text for maker in MAKERS for name, text in maker.tables().items()}
+
+
+def fact(text: str) -> str:
+    """Return the fact of this name and these arguments."""
+    name, *arguments = text.split(", ")
+    return FACTS[name](*arguments)
 
 
 def filled_pages() -> list[Path]:
@@ -51,7 +62,7 @@ def filled_pages() -> list[Path]:
 def with_results(text: str) -> str:
     """Return the text with every table and number of the results as they are now."""
     text = _TABLE.sub(lambda block: f"{block[1]}\n{tables()[block[2]]}\n\n{block[3]}", text)
-    return _FACT.sub(lambda told: f"{told[1]}{facts.fact(told[2])}{told[3]}", text)
+    return _FACT.sub(lambda told: f"{told[1]}{fact(told[2])}{told[3]}", text)
 
 
 def main() -> None:

@@ -12,6 +12,14 @@ def read(name: str) -> Any:
     return json.loads((RESULTS / f"{name}.json").read_text())
 
 
+def number(results: Any, place: str, form: str, factor: str = "1") -> str:
+    """Return the value at a place like ``all.mean`` or ``ships.0.runs``, formatted."""
+    found = results
+    for part in place.split("."):
+        found = found[int(part)] if isinstance(found, list) else found[part]
+    return format(found if factor == "1" else float(factor) * found, form)
+
+
 def ratio(x: float) -> str:
     """Two digits below 1, three above."""
     return f"{x:.2g}" if x < 1 else f"{x:.3g}"

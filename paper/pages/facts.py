@@ -7,11 +7,11 @@ at the end may be left out, and ``*`` stands for any.
 
 from collections import Counter
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from benchmarks.pages.results import number
 from paper.aircraft.config import FEATURES, HANDICAP, HONEST, ORIGINS
 from paper.aircraft.table import compare, full_name
 from paper.pages import size_facts, synthetic_facts
@@ -21,12 +21,6 @@ from paper.results_file import RESULTS, read_results
 from paper.synthetic.claims import with_error
 
 _COLUMNS = ("span", "feature", "hours", "origin", "method", "choice")
-
-
-def fact(text: str) -> str:
-    """Return the fact of this name and these arguments."""
-    name, *arguments = text.split(", ")
-    return FACTS[name](*arguments)
 
 
 def lost(method: str, parameter: str, factor: str) -> str:
@@ -166,10 +160,7 @@ def table_1_missing(data: str) -> str:
 
 def measured(file: str, place: str, form: str, factor: str = "1") -> str:
     """Return one number of a committed JSON file, in a format, times a factor."""
-    found: Any = results_of_json(file)
-    for part in place.split("."):
-        found = found[int(part)] if isinstance(found, list) else found[part]
-    return format(found if factor == "1" else float(factor) * found, form)
+    return number(results_of_json(file), place, form, factor)
 
 
 def windows_apart(data: str) -> str:
