@@ -114,3 +114,17 @@ def test_max_gap_counts_the_step_of_the_return(max_gap, missed):
         return model.labels_[0] == 0
 
     assert [n for n in range(9) if returns(n)] == list(range(missed + 1))
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        {"max_gap": 5, "reach": 1.5},
+        {"max_gap": 1 + 1e-12, "reach": 1.1},
+        {"revival_penalty": 0.3, "drift": 0.1},
+        {"revival_penalty": 7.0, "drift": 0.0},
+    ],
+)
+def test_what_is_printed_can_be_typed(pair):
+    penalties = Penalties(0.7, **pair, revival="exact", motion="steady", moving=[1])
+    assert eval(repr(penalties)) == penalties

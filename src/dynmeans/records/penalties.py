@@ -20,6 +20,8 @@ REVIVAL_RULES = ("paper", "exact")
 # Clusters wander about where they were, or keep a course (decision 0015).
 MOTIONS = ("still", "steady")
 DEFAULT_MOTION = "still"
+_Pair = tuple[float | None, float | None]
+_NONE: _Pair = (None, None)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -57,6 +59,8 @@ class Penalties:
     (0.00588, 0.18414)
     >>> Penalties(0.04, revival_penalty=0.01, drift=0.5).max_gap
     4.0
+    >>> eval(repr(p)) == p
+    True
     """
 
     new_penalty: float
@@ -81,22 +85,9 @@ class Penalties:
         moving: Sequence[int] | None = None,
     ) -> None:
         new_penalty = checked_number("new_penalty", new_penalty, above=0)
-        direct = {"revival_penalty": revival_penalty, "drift": drift}
-        behavior = {"max_gap": max_gap, "reach": reach}
-        _check_one_pair(direct, behavior)
+        pairs = _both_pairs(new_penalty, (revival_penalty, drift), (max_gap, reach))
         one_of("revival", revival, REVIVAL_RULES)
-        if max_gap is not None:
-            max_gap = checked_number("max_gap", max_gap, above=1, infinity_allowed=True)
-            reach = checked_number("reach", reach, at_least=1)
-            revival_penalty = new_penalty / max_gap
-            drift = _drift_from_reach(max_gap, reach)
-        else:
-            revival_penalty = checked_number("revival_penalty", revival_penalty, at_least=0)
-            drift = checked_number("drift", drift, at_least=0)
-            max_gap = new_penalty / revival_penalty if revival_penalty > 0 else math.inf
-            reach = (1 + drift) * (1 - 1 / max_gap)
         moving = _checked_moving(motion, moving)
-        pairs = (revival_penalty, drift, max_gap, reach)
         values = (new_penalty, *pairs, revival, motion, moving)
         for one, value in zip(fields(self), values, strict=True):
             object.__setattr__(self, one.name, value)
@@ -125,9 +116,7 @@ class Penalties:
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "Penalties":
         """Read what `to_json` gave."""
-        derived = ("max_gap", "reach")
-        read = cls(**{name: number for name, number in value.items() if name not in derived})
-        return read._changed(**{name: float(value[name]) for name in derived})
+        return cls(**value)
 
 
 def penalties_with_defaults(
@@ -201,12 +190,26 @@ def _checked_moving(motion: object, moving: Sequence[int] | None) -> tuple[int, 
     return features
 
 
-def _check_one_pair(direct: dict[str, float | None], behavior: dict[str, float | None]) -> None:
-    given = {k: v for k, v in (direct | behavior).items() if v is not None}
-    if given.keys() not in (direct.keys(), behavior.keys()):
-        got = ", ".join(f"{{{name}={value!r}}}" for name, value in given.items()) or "neither"
-        raise InputError(
-            "",
-            "give either {revival_penalty} and {drift}, or {max_gap} and {reach}, and not both "
-            f"pairs; got {got}",
-        )
+def _both_pairs(new_penalty: float, direct: _Pair, behavior: _Pair) -> tuple[float, ...]:
+    """Derive the pair that is not given; both may be, where one follows from the other."""
+    if direct == _NONE and None not in behavior:
+        max_gap = checked_number("max_gap", behavior[0], above=1, infinity_allowed=True)
+        reach = checked_number("reach", behavior[1], at_least=1)
+        return new_penalty / max_gap, _drift_from_reach(max_gap, reach), max_gap, reach
+    if behavior == _NONE and None not in direct:
+        revival_penalty = checked_number("revival_penalty", direct[0], at_least=0)
+        drift = checked_number("drift", direct[1], at_least=0)
+        max_gap = new_penalty / revival_penalty if revival_penalty > 0 else math.inf
+        return revival_penalty, drift, max_gap, (1 + drift) * (1 - 1 / max_gap)
+    both = direct + behavior
+    if None not in both:
+        for pair in ((direct, _NONE), (_NONE, behavior)):
+            if _both_pairs(new_penalty, *pair) == both:
+                return _both_pairs(new_penalty, *pair)
+    names = ("revival_penalty", "drift", "max_gap", "reach")
+    given = [f"{{{name}={v!r}}}" for name, v in zip(names, both, strict=True) if v is not None]
+    raise InputError(
+        "",
+        "give either {revival_penalty} and {drift}, or {max_gap} and {reach}, and not both "
+        f"pairs; got {', '.join(given) or 'neither'}",
+    )
