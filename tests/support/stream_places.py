@@ -154,12 +154,17 @@ def follow(
     stop_after: int | None = None,
     **settings: Any,
 ) -> StreamWindows:
-    """Make the run or resume it, until the stream is idle or so many windows were taken in."""
+    """Make the run or resume it, until the stream is idle or so many windows were taken in.
+
+    With none to take in it stops half a second later: a run that learns first waits for rows then.
+    """
     if until_idle and address.startswith("mqtt"):  # the broker sends, nobody asks it to
         until_idle = max(until_idle, 0.4)
     config, stop = config_of(options, **settings), threading.Event()
     is_there = (folder / "run.sqlite").exists()
     n_windows = 0
+    if stop_after == 0:
+        threading.Timer(0.5, stop.set).start()
 
     def count(record: Any, window: Any) -> None:
         nonlocal n_windows

@@ -323,7 +323,9 @@ def test_a_stopped_stream_learns_its_scaling_from_all_windows(redis, tmp_path):
     address = redis.make("scaled")
     redis.send("scaled", places.bodies_of(ROWS))
     places.follow(address, tmp_path / "whole", space="standard")
-    places.follow(address, tmp_path / "parts", space="standard", stop_after=6, until_idle=None)
+    places.follow(address, tmp_path / "parts", space="standard", stop_after=0, until_idle=None)
+    with Run.open(tmp_path / "parts") as run:
+        assert not run.is_begun
     places.follow(address, tmp_path / "parts", space="standard")
     found, expected = contents(tmp_path / "parts"), contents(tmp_path / "whole")
     assert found == expected
