@@ -45,7 +45,13 @@ def at_smallest(column: str) -> str:
     return str(sum(row[column] == smallest for row in read("quality/suggest")["streams"]))
 
 
-FACTS = {at_smallest.__name__: at_smallest}
+def warned() -> str:
+    """Count streams that are warned of."""
+    rows = read("quality/suggest")["streams"]
+    return f"{sum(bool(row['doubts']) for row in rows)} of {len(rows)}"
+
+
+FACTS = {f.__name__: f for f in (at_smallest, warned)}
 
 
 def _kinds(rows: list[Row]) -> str:
