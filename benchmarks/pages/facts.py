@@ -33,6 +33,12 @@ def motion_streams(kind: str, motion: str = "*") -> str:
     return str(sum(motion in ("*", row["motion"]) for row in rows))
 
 
+def steady_loses(kind: str) -> str:
+    """Return the most that steady motion loses beside still motion on a stream of a kind."""
+    rows = [row for row in read("quality/motion")["rows"] if row["kind"] == kind]
+    return f"{max(row['still'] - row['steady'] for row in rows):.2f}"
+
+
 def real_mean(*name: str) -> str:
     """Return the accuracy of a row of the real streams, the mean over all of them."""
     streams = read("quality/real_streams")["streams"].values()
@@ -53,9 +59,25 @@ def hints_that_change(search: str) -> str:
     return f"{n_changed or 'none'} of the {n_all}"
 
 
+def live_seconds() -> str:
+    """Return the least and the most time from a commit to the last reader."""
+    seconds = read("streams/live_readers")["seconds"]
+    return f"{min(seconds):.2f} to {max(seconds):.2f}"
+
+
+def guarded() -> str:
+    """Return the share of a run that digests and guards take, in percent."""
+    shares = read("streams/runs_throughput")["shares"]
+    total = sum(shares[kind] for kind in ("digest_of_rows", "other_digests", "guards"))
+    return f"{100 * total:.1f}"
+
+
 FACTS = {
     f.__name__: f
-    for f in (benchmark, over, least_to_most, motion_streams, real_mean, hints_that_change)
+    for f in (
+        *(benchmark, over, least_to_most, motion_streams, steady_loses),
+        *(real_mean, hints_that_change, live_seconds, guarded),
+    )
 }
 
 
