@@ -21,10 +21,14 @@ def over(file: str, above: str, below: str, form: str) -> str:
 
 def least_to_most(file: str, place: str, column: str, form: str, factor: str = "1") -> str:
     """Return the least and the most of a column of the rows at a place."""
-    rows = find(_results(file), place)
-    values = [row[column] for row in (rows.values() if isinstance(rows, dict) else rows)]
+    values = _column(file, place, column)
     low, high = (format(float(factor) * end(values), form) for end in (min, max))
     return low if low == high else f"{low} to {high}"
+
+
+def most(file: str, place: str, column: str, form: str) -> str:
+    """Return the most of a column of the rows at a place."""
+    return format(max(_column(file, place, column)), form)
 
 
 def motion_streams(kind: str, motion: str = "*") -> str:
@@ -75,7 +79,7 @@ def guarded() -> str:
 FACTS = {
     f.__name__: f
     for f in (
-        *(benchmark, over, least_to_most, motion_streams, steady_loses),
+        *(benchmark, over, least_to_most, most, motion_streams, steady_loses),
         *(real_mean, hints_that_change, live_seconds, guarded),
     )
 }
@@ -83,3 +87,8 @@ FACTS = {
 
 def _results(file: str) -> Any:
     return read(file if "/" in file else f"quality/{file}")
+
+
+def _column(file: str, place: str, column: str) -> list[float]:
+    rows = find(_results(file), place)
+    return [row[column] for row in (rows.values() if isinstance(rows, dict) else rows)]
