@@ -9,6 +9,7 @@ import re
 from functools import cache
 from pathlib import Path
 
+from benchmarks.pages import facts as benchmark_facts
 from benchmarks.pages import (
     gpu_tables,
     other_tables,
@@ -36,7 +37,12 @@ MAKERS = (
     paper_tables,
     study_tables,
 )
-FACTS = {**facts.FACTS, **suggestion_tables.FACTS, **short_start_tables.FACTS}
+FACTS = {
+    **facts.FACTS,
+    **benchmark_facts.FACTS,
+    **suggestion_tables.FACTS,
+    **short_start_tables.FACTS,
+}
 _TABLE = re.compile(r"(<!-- table: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 _FACT = re.compile(r"(<!-- fact: (.+?) -->).*?(<!-- end -->)")
 

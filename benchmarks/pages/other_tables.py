@@ -1,4 +1,4 @@
-"""Tables of other pages: alternatives, many streams, any-time, a cluster of machines, tuning."""
+"""Tables of other pages: alternatives, many streams, any-time, a cluster, tuning, motion."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -11,6 +11,15 @@ SHOWN_METHODS = ("DynamicMeans, defaults", "KMeans, K given + matching", "DBSTRE
 BLOBS = {
     "apart": "apart, lambda = (10 spreads)²",
     "overlapping": "anywhere, lambda = (6.5 spreads)²",
+}
+MOTION_KINDS = ("crossing", "wandering", "walking groups", "ships")
+MOTION_WAYS = {
+    "still": "still",
+    "steady": "steady",
+    "the motion that is chosen": "chosen",
+    "velocity as more features": "velocity as features",
+    "Kalman filters, Hungarian matching of each batch's clusters": "Kalman, Hungarian",
+    "MiniBatchKMeans, told K": "MiniBatchKMeans, told K",
 }
 
 
@@ -205,9 +214,19 @@ def tune_table() -> dict[str, str]:
     return {"tuning": table(head, rows)}
 
 
+def motion_table() -> dict[str, str]:
+    """Identities kept by kind of stream, the median of its streams."""
+    medians = read("quality/motion")["summary"]
+    rows = [
+        (shown, *(f"{medians[kind][way]:.2f}" for kind in MOTION_KINDS))
+        for shown, way in MOTION_WAYS.items()
+    ]
+    return {"motion": table(("", *MOTION_KINDS), rows)}
+
+
 _MAKERS = (
     *(alternatives_tables, few_alternatives, groups_table, anytime_table),
-    *(dask_tables, message_table, tune_table, headlines_table),
+    *(dask_tables, message_table, tune_table, headlines_table, motion_table),
 )
 
 

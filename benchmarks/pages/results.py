@@ -12,11 +12,17 @@ def read(name: str) -> Any:
     return json.loads((RESULTS / f"{name}.json").read_text())
 
 
-def number(results: Any, place: str, form: str, factor: str = "1") -> str:
-    """Return the value at a place like ``all.mean`` or ``ships.0.runs``, formatted."""
+def find(results: Any, place: str) -> Any:
+    """Return the value at a place like ``all.mean`` or ``ships.0.runs``."""
     found = results
     for part in place.split("."):
         found = found[int(part)] if isinstance(found, list) else found[part]
+    return found
+
+
+def number(results: Any, place: str, form: str, factor: str = "1") -> str:
+    """Return the value at a place, formatted."""
+    found = find(results, place)
     return format(found if factor == "1" else float(factor) * found, form)
 
 

@@ -3,7 +3,7 @@
 from statistics import mean
 from typing import Any
 
-from benchmarks.pages.results import number, read, table
+from benchmarks.pages.results import read, table
 from dynmeans.parameters.trials import MAX_GAPS, REACHES
 
 KINDS = {
@@ -39,18 +39,19 @@ def tables() -> dict[str, str]:
     }
 
 
-def benchmark(file: str, place: str, form: str, factor: str = "1") -> str:
-    """Return one number of a results file of quality, in a format, times a factor."""
-    return number(read(f"quality/{file}"), place, form, factor)
-
-
 def at_smallest(column: str) -> str:
     """Count streams whose max_gap or reach is the smallest that is tried."""
     smallest = {"max_gap": min(MAX_GAPS), "reach": min(REACHES)}[column]
     return str(sum(row[column] == smallest for row in read("quality/suggest")["streams"]))
 
 
-FACTS = {f.__name__: f for f in (benchmark, at_smallest)}
+def warned() -> str:
+    """Count streams that are warned of."""
+    rows = read("quality/suggest")["streams"]
+    return f"{sum(bool(row['doubts']) for row in rows)} of {len(rows)}"
+
+
+FACTS = {f.__name__: f for f in (at_smallest, warned)}
 
 
 def _kinds(rows: list[Row]) -> str:

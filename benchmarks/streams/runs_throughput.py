@@ -145,7 +145,7 @@ def shares(table: Path, run: Path) -> dict[str, float]:
     watched: list[tuple[Any, str, str]] = [
         (RollingDigest, "feed", "digest_of_rows"),
         *((commit, name, "other_digests") for name in _DIGESTS_OF_TABLES),
-        *((TimeBounds, name, "guards") for name in ("check", "check_jump")),
+        (TimeBounds, "check", "guards"),
         *((step, name, "guards") for name in ("foresee", "check_growth")),
     ]
     with ExitStack() as stack:
