@@ -270,9 +270,9 @@ class Recipe:
 
     def __post_init__(self) -> None:
         """Check every field by its rule, and those that exclude each other."""
-        for one in fields(self):
-            checked = one.metadata["check"](one.name, getattr(self, one.name))
-            object.__setattr__(self, one.name, checked)
+        for name, one in FIELDS.items():
+            checked = one.metadata["check"](name, getattr(self, name))
+            object.__setattr__(self, name, checked)
         self._check_together()
 
     def _check_together(self) -> None:

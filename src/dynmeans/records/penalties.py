@@ -89,8 +89,8 @@ class Penalties:
         one_of("revival", revival, REVIVAL_RULES)
         moving = _checked_moving(motion, moving)
         values = (new_penalty, *pairs, revival, motion, moving)
-        for one, value in zip(fields(self), values, strict=True):
-            object.__setattr__(self, one.name, value)
+        for name, value in zip(self.__slots__, values, strict=True):
+            object.__setattr__(self, name, value)
 
     def with_revival(self, revival: str) -> "Penalties":
         """Return the same penalties with this revival rule."""
