@@ -1,5 +1,7 @@
 """Parts of labels are joined behind the run: no row is lost, and no reader notices."""
 
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -142,3 +144,16 @@ def test_windows_of_a_history_get_their_labels_across_joined_parts(tmp_path, few
         assert [len(record.labels) for record in run.history()] == [1 + i % 4 for i in range(30)]
         assert len(list(run_tables.label_tables(run.store, 5, 9))) <= 3
         assert run.labels(first_step=5, last_step=9)["step"].unique().tolist() == [5, 6, 7, 8, 9]
+
+
+def test_parts_are_read_without_pandas(tmp_path):
+    """A process that follows a stream for days joins parts, and needs no frame."""
+    with Run.create(tmp_path / "run", CONFIG) as run:
+        run.process(windows(3), commit_seconds=0.0)
+    code = (
+        "import sys; from dynmeans import Run;"
+        f"print(len(Run.open({str(tmp_path / 'run')!r}).labels(frame='arrow')),"
+        " 'pandas' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "9 False"
