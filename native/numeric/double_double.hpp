@@ -67,25 +67,21 @@ class WeightedSquare {
     // `terms` are w y; they are y where w is 1.
     static Pair<double> of(const double* y, const double* terms, double weight,
                            std::size_t n_features) {
-        const bool is_weighted = weight != 1.0;
-        if (n_features <= 3) {
-            // The lanes left out are zeros, which change no sum.
-            Pair<double> sum = square(y[0], terms[0], weight, is_weighted);
-            if (n_features == 3) sum = add_pairs(sum, square(y[2], terms[2], weight, is_weighted));
-            if (n_features == 1) return sum;
-            return add_pairs(sum, square(y[1], terms[1], weight, is_weighted));
+        if (weight != 1.0) return of_weighted(y, terms, weight, n_features);
+        Pair<double> each[kLanes];
+        if (n_features < kLanes) {
+            for (std::size_t j = 0; j < n_features; ++j) each[j] = two_product(y[j], y[j]);
+            return in_halves(each, n_features);
         }
-        if (is_weighted) return of_weighted(y, terms, weight, n_features);
         Pair<Doubles> lanes[kParts] = {};
         if (!add_squares_at_once(y, n_features, lanes)) add_squares(y, n_features, lanes);
-        Pair<double> each[kLanes];
         for (std::size_t lane = 0; lane < kLanes; ++lane)
             each[lane] = {lanes[lane / kSimd].value[lane % kSimd],
                           lanes[lane / kSimd].rest[lane % kSimd]};
         std::size_t j = n_features / kLanes * kLanes;
         for (std::size_t lane = 0; j < n_features; ++j, ++lane)
             each[lane] = add_pairs(each[lane], two_product(y[j], y[j]));
-        return in_halves(each);
+        return in_halves(each, kLanes);
     }
 
     // The same of as many points as a register holds: `feature(j)` are theirs. Weights of 1 change
@@ -106,10 +102,10 @@ class WeightedSquare {
             if (n_features == 3) sum = add_pairs(sum, square(2));
             return n_features == 1 ? sum : add_pairs(sum, square(1));
         }
-        Pair<Doubles> each[kLanes] = {};
+        Pair<Doubles> each[kLanes];
         for (std::size_t j = 0; j < n_features; ++j)
-            each[j % kLanes] = add_pairs(each[j % kLanes], square(j));
-        return in_halves(each);
+            each[j % kLanes] = j < kLanes ? square(j) : add_pairs(each[j % kLanes], square(j));
+        return in_halves(each, n_features);
     }
 
   private:
@@ -137,24 +133,22 @@ class WeightedSquare {
     }
 
     // w y is term + e, so term stands for the point y - e/w.
-    static Pair<double> square(double y, double term, double weight, bool is_weighted) {
-        Pair<double> found = two_product(term, y);
-        if (is_weighted) found.rest -= term * (two_product(weight, y).rest / weight);
-        return found;
-    }
-
     static Pair<double> of_weighted(const double* y, const double* terms, double weight,
                                     std::size_t n_features) {
-        Pair<double> each[kLanes] = {};
-        for (std::size_t j = 0; j < n_features; ++j)
-            each[j % kLanes] = add_pairs(each[j % kLanes], square(y[j], terms[j], weight, true));
-        return in_halves(each);
+        Pair<double> each[kLanes];
+        for (std::size_t j = 0; j < n_features; ++j) {
+            Pair<double> square = two_product(terms[j], y[j]);
+            square.rest -= terms[j] * (two_product(weight, y[j]).rest / weight);
+            each[j % kLanes] = j < kLanes ? square : add_pairs(each[j % kLanes], square);
+        }
+        return in_halves(each, n_features);
     }
 
+    // Lanes that fewer features leave out are zeros, which change no sum.
     template <typename Lanes>
-    static Pair<Lanes> in_halves(Pair<Lanes>* each) {
+    static Pair<Lanes> in_halves(Pair<Lanes>* each, std::size_t n_features) {
         for (std::size_t half = kLanes / 2; half > 0; half /= 2)
-            for (std::size_t lane = 0; lane < half; ++lane)
+            for (std::size_t lane = 0; lane < half && lane + half < n_features; ++lane)
                 each[lane] = add_pairs(each[lane], each[lane + half]);
         return each[0];
     }
