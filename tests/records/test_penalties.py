@@ -78,6 +78,11 @@ def test_reach_is_the_farthest_revival_after_one_step():
             ValueError,
             "drift must be",
         ),
+        (
+            {"new_penalty": 1, "max_gap": np.array([2.0, 3.0]), "reach": 1},
+            TypeError,
+            "max_gap must be a real number",
+        ),
         ({"new_penalty": 1}, ValueError, "either revival_penalty and drift, or max_gap and reach"),
         ({"new_penalty": 1, "max_gap": 2}, ValueError, "either revival_penalty and drift"),
         ({"new_penalty": 1, "max_gap": 2, "drift": 1}, ValueError, "not both pairs"),

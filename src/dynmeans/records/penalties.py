@@ -20,8 +20,7 @@ REVIVAL_RULES = ("paper", "exact")
 # Clusters wander about where they were, or keep a course (decision 0015).
 MOTIONS = ("still", "steady")
 DEFAULT_MOTION = "still"
-_Pair = tuple[float | None, float | None]
-_NONE: _Pair = (None, None)
+_DIRECT, _BEHAVIOR = ("revival_penalty", "drift"), ("max_gap", "reach")
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -85,10 +84,12 @@ class Penalties:
         moving: Sequence[int] | None = None,
     ) -> None:
         new_penalty = checked_number("new_penalty", new_penalty, above=0)
-        pairs = _both_pairs(new_penalty, (revival_penalty, drift), (max_gap, reach))
+        values_of_pairs = (revival_penalty, drift, max_gap, reach)
+        pairs = zip(_DIRECT + _BEHAVIOR, values_of_pairs, strict=True)
+        both = _both_pairs(new_penalty, {name: value for name, value in pairs if value is not None})
         one_of("revival", revival, REVIVAL_RULES)
         moving = _checked_moving(motion, moving)
-        values = (new_penalty, *pairs, revival, motion, moving)
+        values = (new_penalty, *both, revival, motion, moving)
         for name, value in zip(self.__slots__, values, strict=True):
             object.__setattr__(self, name, value)
 
@@ -190,26 +191,25 @@ def _checked_moving(motion: object, moving: Sequence[int] | None) -> tuple[int, 
     return features
 
 
-def _both_pairs(new_penalty: float, direct: _Pair, behavior: _Pair) -> tuple[float, ...]:
+def _both_pairs(new_penalty: float, given: dict[str, float]) -> tuple[float, ...]:
     """Derive the pair that is not given; both may be, where one follows from the other."""
-    if direct == _NONE and None not in behavior:
-        max_gap = checked_number("max_gap", behavior[0], above=1, infinity_allowed=True)
-        reach = checked_number("reach", behavior[1], at_least=1)
+    if tuple(given) == _BEHAVIOR:
+        max_gap = checked_number("max_gap", given["max_gap"], above=1, infinity_allowed=True)
+        reach = checked_number("reach", given["reach"], at_least=1)
         return new_penalty / max_gap, _drift_from_reach(max_gap, reach), max_gap, reach
-    if behavior == _NONE and None not in direct:
-        revival_penalty = checked_number("revival_penalty", direct[0], at_least=0)
-        drift = checked_number("drift", direct[1], at_least=0)
+    if tuple(given) == _DIRECT:
+        revival_penalty, drift = (checked_number(k, given[k], at_least=0) for k in _DIRECT)
         max_gap = new_penalty / revival_penalty if revival_penalty > 0 else math.inf
         return revival_penalty, drift, max_gap, (1 + drift) * (1 - 1 / max_gap)
-    both = direct + behavior
-    if None not in both:
-        for pair in ((direct, _NONE), (_NONE, behavior)):
-            if _both_pairs(new_penalty, *pair) == both:
-                return _both_pairs(new_penalty, *pair)
-    names = ("revival_penalty", "drift", "max_gap", "reach")
-    given = [f"{{{name}={v!r}}}" for name, v in zip(names, both, strict=True) if v is not None]
+    if tuple(given) == _DIRECT + _BEHAVIOR:
+        both = tuple(checked_number(k, v, infinity_allowed=True) for k, v in given.items())
+        for pair in (_DIRECT, _BEHAVIOR):
+            derived = _both_pairs(new_penalty, {name: given[name] for name in pair})
+            if derived == both:
+                return derived
+    got = ", ".join(f"{{{name}={value!r}}}" for name, value in given.items()) or "neither"
     raise InputError(
         "",
         "give either {revival_penalty} and {drift}, or {max_gap} and {reach}, and not both "
-        f"pairs; got {', '.join(given) or 'neither'}",
+        f"pairs; got {got}",
     )
