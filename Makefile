@@ -6,10 +6,12 @@ PIP := $(BIN)/pip --quiet --disable-pip-version-check
 DEMO_READY := $(VENV)/.ready-demo
 DEV_READY := $(VENV)/.ready-dev
 NATIVE := $(shell find native -name '*.[ch]pp')
-WASM := native/wasm/engine.wasm
 ENGINE := $(filter native/engine/%.cpp native/moves/%.cpp native/passes/%.cpp,$(NATIVE))
 SANITIZED := build/sanitized
 CLANG := build/clang
+# The system's clang, or the one of the ziglang package (make compilers).
+CLANG_CXX = $(or $(shell command -v clang++),$(shell $(BIN)/python -c 'import ziglang' 2> /dev/null && \
+    echo "$(CURDIR)/$(BIN)/python -m ziglang c++"))
 # pytest takes what the sanitizers print for output of a test: they write files.
 REPORTS := $(CURDIR)/build/sanitizer-report
 # Real flights of the aircraft experiment; without them that part of reproduce-full is left out.
@@ -19,7 +21,7 @@ LOCKED ?= $(shell $(PYTHON) -c 'import sys; print("yes" if sys.version_info < (3
 IS_LOCKED := $(filter yes,$(LOCKED))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-clang test-slow attack bench bench-check pages figure-2 reproduce reproduce-full check format docs commands stubs sanitize dist-check wasm wheels platforms lock system-deps system-deps-arm clean
+.PHONY: help demo test test-clang test-slow attack bench bench-check pages figure-2 reproduce reproduce-full check format docs commands stubs sanitize dist-check wasm wheels compilers platforms lock system-deps system-deps-arm clean
 
 help:  ## This list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | \
@@ -33,18 +35,22 @@ ROOMY := $(shell grep -q '^[^ ]* /dev/shm tmpfs' /proc/mounts 2> /dev/null && ! 
     test "$$(df --output=avail /dev/shm | tail -n 1)" -gt 4000000 && echo /dev/shm)
 # More processes would each start their own brokers and browsers.
 test: $(DEV_READY)  ## The tests that must always pass, on up to four cores; the last lines say what was skipped.
-	TMPDIR=$(or $(ROOMY),$${TMPDIR:-/tmp}) $(BIN)/pytest --numprocesses logical --maxprocesses 4 --dist worksteal
+	TMPDIR=$(or $(ROOMY),$${TMPDIR:-/tmp}) $(BIN)/pytest --numprocesses logical --maxprocesses 4 --dist worksteal $(PYTEST_FLAGS)
 	$(MAKE) test-clang
 
-test-clang: $(CLANG)/.ready  ## The agreement streams on a build by clang, in which a warning is an error.
-	PYTHONPATH=$(CURDIR)/$(CLANG) $(BIN)/python -S tools/test_build.py $(VENV) $(CLANG)
+test-clang: $(DEV_READY)  ## The agreement streams on a build by clang, if there is one; a warning is an error.
+	@if test -n "$(CLANG_CXX)"; then $(MAKE) $(CLANG)/.ready && \
+	    PYTHONPATH=$(CURDIR)/$(CLANG) $(BIN)/python -S tools/test_build.py $(VENV) $(CLANG); \
+	else echo "Skipped the build by clang: no clang++ here. Add one: make compilers, or make system-deps."; fi
 
 test-slow: $(DEV_READY)  ## Also the long ones, and the compiled code under sanitizers.
 	$(BIN)/pytest -m "not gpu"
 	$(MAKE) sanitize
 
-platforms: $(DEV_READY)  ## Compile the engine for macOS, Windows and ARM, and run what can run here.
+compilers: $(DEV_READY)  ## Add clang for this and other systems to .venv (ziglang, 100 MB).
 	$(PIP) install --require-hashes -r requirements/platforms.txt
+
+platforms: compilers  ## Compile the engine for macOS, Windows and ARM, and run what can run here.
 	$(BIN)/pytest -m slow tests/engine/test_compilers.py -ra
 
 attack: $(DEV_READY)  ## Ten minutes of damaged files, random streams and kills; resumes where it stopped.
@@ -116,7 +122,7 @@ format: $(DEV_READY)  ## Format Python and C++, sort imports, fix what can be fi
 	$(BIN)/clang-format -i $(NATIVE)
 
 docs: $(DEV_READY)  ## The site with its gallery, in build/site; a warning is an error.
-	$(if $(IS_LOCKED),$(PIP) install --no-compile --require-hashes -r requirements/docs.txt,$(call install,docs,docs,all,ON))
+	$(if $(IS_LOCKED),$(PIP) install --no-compile --require-hashes -r requirements/docs.txt,$(call install,docs,docs,all))
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs build/site
 	! grep -rlE '(src|<link[^>]*href)="https?://' build/site --include='*.html'
 	@echo "The site: build/site/index.html"
@@ -135,7 +141,7 @@ sanitize: $(DEV_READY)  ## The compiled code under ThreadSanitizer, AddressSanit
 	rm -rf $(SANITIZED) $(REPORTS)*
 	$(PIP) install --no-deps --no-build-isolation --target $(SANITIZED) . \
 	    -C build-dir=build/sanitize -C cmake.define.DYNMEANS_SANITIZE=ON \
-	    -C cmake.define.DYNMEANS_INSTRUCTION_SETS=native -C cmake.define.DYNMEANS_WASM=OFF -C install.strip=false
+	    -C cmake.define.DYNMEANS_INSTRUCTION_SETS=native -C install.strip=false
 	ASAN_OPTIONS=detect_leaks=0:log_path=$(REPORTS) PYTHONMALLOC=malloc \
 	UBSAN_OPTIONS=print_stacktrace=1:log_path=$(REPORTS) \
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so) $$(g++ -print-file-name=libstdc++.so.6)" \
@@ -148,16 +154,12 @@ dist-check: $(DEV_READY)  ## Build sdist and wheel, install each into an empty e
 	PYTHON=$(PYTHON) sh tools/check_dist.sh dist/*.tar.gz
 	PYTHON=$(PYTHON) sh tools/check_dist.sh dist/*.whl
 
-wasm: $(WASM)  ## The engine as one WebAssembly module, which wheels and the source archive carry.
+wasm: compilers  ## Compile the engine for browsers into the package; commit it with the sources it was made from.
+	$(BIN)/python tools/wasm_module.py
 
-$(WASM): native/wasm/build.sh $(NATIVE)
-	sh native/wasm/build.sh $@
-	@gzip -9 -c $@ | wc -c | awk '{ print "$(WASM):", $$1, "bytes compressed"; exit $$1 > 250000 }'
-
-wheels: $(DEV_READY)  ## Build a wheel for Linux, repair it, and try it where there is no compiler.
-	$(PIP) install --require-hashes -r requirements/platforms.txt
+wheels: compilers  ## Build a wheel for Linux, repair it, and try it where there is no compiler.
 	rm -rf dist/wheels
-	$(BIN)/python -m build --quiet --wheel --outdir build/wheels
+	SKBUILD_CMAKE_DEFINE="DYNMEANS_INSTRUCTION_SETS=all" $(BIN)/python -m build --quiet --wheel --outdir build/wheels
 	PATH=$(BIN):$$PATH $(BIN)/auditwheel repair --wheel-dir dist/wheels build/wheels/*.whl
 	PYTHON=$(PYTHON) sh tools/check_dist.sh dist/wheels/*.whl
 
@@ -174,34 +176,32 @@ system-deps-arm:  ## Install a compiler and an emulator for ARM, for one slow te
 clean:  ## Remove the environment and everything built.
 	rm -rf $(VENV) build dist
 
-# $(1): a file of requirements/, $(2): the extra that it locks, $(3): the instruction sets to build,
-# $(4): whether to build the engine for the page of a report too, which the demo can do without.
+# $(1): a file of requirements/, $(2): the extra that it locks, $(3): the instruction sets to build.
 # The package is built in .venv, not in a throw-away environment: the next build compiles only
 # what changed. Locked packages that only run it are installed meanwhile.
 define install
 	$(PIP) install --no-compile $(if $(IS_LOCKED),--require-hashes -r requirements/build.txt,-r requirements/build.in)
 	@echo "Compiling C++ ..."
 	$(if $(IS_LOCKED),$(PIP) install --no-compile --require-hashes -r requirements/$(1).txt & packages=$$!;) \
-	SKBUILD_CMAKE_DEFINE="DYNMEANS_INSTRUCTION_SETS=$(3);DYNMEANS_WASM=$(4)" $(PIP) install --no-compile \
+	SKBUILD_CMAKE_DEFINE="DYNMEANS_INSTRUCTION_SETS=$(3)" $(PIP) install --no-compile \
 	    --no-build-isolation $(if $(IS_LOCKED),--no-deps --editable .,--editable ".[$(2)]"); \
 	compiled=$$?; wait $$packages && exit $$compiled
 endef
 
 $(CLANG)/.ready: pyproject.toml CMakeLists.txt $(NATIVE) | $(DEV_READY)
 	rm -rf $(CLANG)
-	$(PIP) install --no-compile --no-deps --no-build-isolation --target $(CLANG) . \
-	    -C build-dir=build/clang-objects -C cmake.define.CMAKE_CXX_COMPILER=clang++ \
-	    -C cmake.define.CMAKE_CXX_FLAGS=-Werror -C cmake.define.DYNMEANS_INSTRUCTION_SETS=native \
-	    -C cmake.define.DYNMEANS_WASM=OFF
+	CXX="$(CLANG_CXX)" $(PIP) install --no-compile --no-deps --no-build-isolation --target $(CLANG) . \
+	    -C build-dir=build/clang-objects -C cmake.define.CMAKE_CXX_FLAGS=-Werror \
+	    -C cmake.define.DYNMEANS_INSTRUCTION_SETS=native
 	touch $@
 
 $(VENV):
 	$(PYTHON) -m venv $(VENV)
 
 $(DEMO_READY): pyproject.toml CMakeLists.txt requirements/demo.txt $(NATIVE) | $(VENV)
-	$(call install,demo,runs,$(if $(wildcard $(DEV_READY)),all,native),$(if $(wildcard $(DEV_READY)),ON,OFF))
+	$(call install,demo,runs,$(if $(wildcard $(DEV_READY)),all,native))
 	touch $@
 
 $(DEV_READY): pyproject.toml CMakeLists.txt requirements/dev.txt $(NATIVE) | $(VENV)
-	$(call install,dev,dev,all,ON)
+	$(call install,dev,dev,all)
 	touch $(DEMO_READY) $@

@@ -30,3 +30,15 @@ def pytest_terminal_summary(terminalreporter):
     reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in skipped)
     for reason, count in reasons.most_common():
         terminalreporter.line(f"{count} skipped: {reason}", yellow=True)
+
+
+def pytest_addoption(parser):
+    """Let a run in which everything should be installed fail if something was skipped."""
+    parser.addoption("--no-skips", action="store_true", help="fail if a test is skipped")
+
+
+def pytest_sessionfinish(session):
+    """Fail after skipped tests, if asked to."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if session.config.getoption("--no-skips") and reporter and reporter.stats.get("skipped"):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED

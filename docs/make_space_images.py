@@ -117,7 +117,7 @@ def make_direction(figure: Figure) -> None:
     topics = np.repeat([0.2, 0.8, 1.4], 60) + rng.normal(0, 0.05, 180)
     rows = np.stack([np.cos(topics), np.sin(topics)], axis=1) * rng.gamma(2, 3, 180)[:, None]
     for ax, (space, penalty) in zip(
-        figure.subplots(1, 2), (("raw", 9.0), ("direction", 0.1)), strict=True
+        figure.subplots(1, 2), (("raw", 9.0), ("cosine", 0.1)), strict=True
     ):
         _scatter(ax, rows, _labels(rows, penalty, space), space)
         ax.set(xlabel="feature 0", ylabel="feature 1", aspect="equal")

@@ -2,7 +2,7 @@
 
 Who belongs together in each snapshot of a network, and who is who in the next one? A node is a
 row: where a walk of five steps from it is likely to end, over this snapshot and, fading, those
-before. In the space ``direction`` nodes of one community point the same way, and Dynamic Means
+before. In the space ``cosine`` nodes of one community point the same way, and Dynamic Means
 keeps the names of communities that split, merge, fall silent and return.
 
 Run as ``uv run examples/communities.py``; the network is simulated, so that the truth is known.
@@ -63,7 +63,7 @@ def simulate(seed: int, n_nodes: int = 240, n_snapshots: int = 30) -> list[Snaps
 
 def follow(snapshots: list[Snapshot]) -> list[np.ndarray]:
     """Communities that keep their names, by Dynamic Means on walks."""
-    model = DynamicMeans(0.8, space="direction", search="deep", max_gap=8, random_state=0)
+    model = DynamicMeans(0.8, space="cosine", max_gap=8, random_state=0)
     labels, weights = [], np.zeros_like(snapshots[0].edges)
     for edges, _, is_active in snapshots:
         weights = FADING * weights + edges

@@ -11,15 +11,16 @@ from attack.targets import TARGETS, Loaded, Target
 
 # Those that start processes of their own, or need a card, are for `make attack`.
 ALONE = {
-    "kills", "kills-redis", "kills-kafka", "kills-mqtt", "kills-postgresql", "dask", "spark", "gpu",
-    "gpu-threads",
+    "kills", "kills-redis", "kills-kafka", "kills-mqtt", "kills-postgresql", "dask", "dask-borders",
+    "spark", "gpu", "gpu-borders", "gpu-threads",
 }  # fmt: skip
 N_CASES = {
     "state": 300, "mixture": 300, "groups-file": 300, "history": 300, "lines": 500, "times": 500,
     "csv": 5, "other-files": 20, "run-folder": 20, "engine": 30, "shuffles": 50, "groups": 20,
     "bad-frames": 100, "anytime": 30, "server": 60, "run-tables": 10, "edits": 5, "exports": 3,
     "messages": 5, "alerts": 200, "frames": 3, "river": 50, "message-kinds": 50,
-    "watermarks": 50, "secrets": 300, "alert-groups": 1, "mixed-zones": 1,
+    "accelerations": 25, "large-batches": 1,
+    "watermarks": 50, "secrets": 300, "memory": 100, "alert-groups": 1, "mixed-zones": 1,
 }  # fmt: skip
 
 

@@ -14,11 +14,9 @@ from dynmeans.engine.compiled import compiled
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "dynmeans"
-CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"][
-    "contracts"
-]
+TOOLS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
+CONTRACTS = TOOLS["importlinter"]["contracts"]
 LAYERS = [re.findall(r"\w+", layer) for layer in CONTRACTS[0]["layers"]]
-HOMES = [contract for contract in CONTRACTS if contract.get("allow_indirect_imports")]
 
 
 def packages():
@@ -51,17 +49,47 @@ def test_map_of_the_code_is_the_contract_from_top_to_bottom():
     assert [re.findall(r"`(\w+)/`", cell) for cell in first_cells] == LAYERS
 
 
-@pytest.mark.parametrize("contract", HOMES, ids=lambda contract: contract["name"])
-def test_library_contract_names_every_package_but_its_homes(contract):
-    named = {module.removeprefix("dynmeans.") for module in contract["source_modules"]}
-    users = {path.relative_to(PACKAGE).parts[0] for path in _users(contract)}
-    assert packages() - named == users & packages()
+def _imports(path):
+    """Every module that a file imports, wherever in the file."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield str(node.module)
 
 
-def _users(contract):
-    names = "|".join(map(re.escape, contract["forbidden_modules"]))
-    pattern = re.compile(rf"^\s*(?:import|from) (?:{names})\b", re.MULTILINE)
-    return [path for path in PACKAGE.rglob("*.py") if pattern.search(path.read_text())]
+def test_every_outside_library_is_imported_in_its_homes_and_nowhere_else():
+    found = {}
+    for path in PACKAGE.rglob("*.py"):
+        for name in _imports(path):
+            library = name if name == "dynmeans.engine.compiled" else name.partition(".")[0]
+            if library not in sys.stdlib_module_names | {"dynmeans", "numpy"}:
+                found.setdefault(library, set()).add(path.relative_to(PACKAGE).parts[0])
+    assert {name: sorted(users) for name, users in found.items()} == TOOLS["dynmeans"]["homes"]
+
+
+def test_specification_loads_numpy_and_no_other_library():
+    packages = ("algorithm", "spaces", "records", "inputs")
+    files = [path for one in packages for path in sorted((PACKAGE / one).rglob("*.py"))]
+    names = [".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts) for path in files]
+    libraries = sorted(TOOLS["dynmeans"]["homes"])
+    code = (
+        "import importlib, sys\n"
+        f"for name in {names}: importlib.import_module(name)\n"
+        f"print([name for name in {libraries} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+# The loader of public names, of which the stubs say where they are; of commands by their names; of
+# the compiled module for the instruction set at hand.
+LOADERS = {"_lazy.py", "app.py", "compiled.py"}
+
+
+def test_modules_are_loaded_by_name_in_three_places_only():
+    found = {path.name for path in PACKAGE.rglob("*.py") if "importlib" in set(_imports(path))}
+    assert found == LOADERS
 
 
 def test_compiled_module_is_imported_in_one_file_only():
@@ -70,41 +98,24 @@ def test_compiled_module_is_imported_in_one_file_only():
     assert found == ["compiled.py"]
 
 
-def _late_imports():
-    """Every module of ours that is named in text, to be loaded later: by whom, and which."""
-    for path in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not isinstance(node, ast.Call) or not node.args:
-                continue
-            if ast.unparse(node.func).rpartition(".")[2] not in ("import_module", "__import__"):
-                continue
-            name = "".join(
-                str(part.value) for part in ast.walk(node.args[0]) if isinstance(part, ast.Constant)
-            )
-            if name.startswith("dynmeans."):
-                yield path, name
-    for stub in sorted(PACKAGE.rglob("__init__.pyi")):  # what `_lazy` loads when it is asked for
-        for line in ast.parse(stub.read_text(encoding="utf-8")).body:
-            if isinstance(line, ast.ImportFrom) and stub.parent != PACKAGE:
-                yield stub, str(line.module)
-
-
 def _layer_of(package):
     return next(n for n, layer in enumerate(LAYERS) if package in layer)
 
 
-@pytest.mark.parametrize(
-    ("path", "name"), [pytest.param(*one, id=f"{one[0].stem}-{one[1]}") for one in _late_imports()]
-)
-def test_module_that_is_loaded_late_lies_below_or_beside_the_one_that_loads_it(path, name):
-    source, target = path.relative_to(PACKAGE).parts[0], name.split(".")[1]
-    if source != target:
-        assert _layer_of(source) < _layer_of(target), f"{path} loads {name} from above"
+STUBS = sorted(PACKAGE.rglob("*/__init__.pyi"))
+
+
+@pytest.mark.parametrize("stub", STUBS, ids=lambda stub: stub.parent.name)
+def test_public_names_of_a_package_come_from_it_or_from_below(stub):
+    for name in _imports(stub):
+        source, target = stub.relative_to(PACKAGE).parts[0], name.split(".")[1]
+        assert source == target or _layer_of(source) < _layer_of(target)
 
 
 @pytest.mark.parametrize("folder", [p for p in PACKAGE.rglob("*") if p.is_dir()], ids=str)
 def test_folder_has_at_most_twenty_files(folder):
-    files = [p for p in folder.iterdir() if p.is_file() and p.suffix in (".py", ".pyi")]
+    suffixes = (".py", ".pyi")
+    files = [p for p in folder.iterdir() if p.suffix in suffixes and p.stem != "__init__"]
     assert len(files) <= 20
 
 

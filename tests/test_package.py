@@ -77,8 +77,5 @@ def test_a_name_that_needs_a_missing_package_says_how_to_get_it(name, missing, e
     assert done.stderr.strip().splitlines()[-1] == f"ModuleNotFoundError: {told}"
 
 
-def test_everything_that_is_registered_for_others_can_be_loaded():
-    registered = distribution("dynmeans").entry_points
-    assert {"report", "page", "figure"} <= {one.name for one in registered}
-    for one in registered:
-        one.load()
+def test_only_the_command_is_an_entry_point_of_ours():
+    assert {one.name for one in distribution("dynmeans").entry_points} == {"dynmeans"}

@@ -19,6 +19,20 @@ def test_every_table_that_is_made_stands_on_a_page():
     assert set(re.findall(r"<!-- table: (.+?) -->", text)) == set(tables())
 
 
+# Pages of measurements: their prose has no numbers that results files contain.
+MEASUREMENTS = (
+    *("paper-line-by-line", "synthetic-experiment", "aircraft-experiment", "baselines"),
+    *("real-streams", "suggestion-measured", "deeper-search", "speed", "which-tool"),
+)
+
+
+@pytest.mark.parametrize("name", MEASUREMENTS)
+def test_facts_on_a_page_of_measurements_are_cells_of_a_table(name):
+    text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    prose = [line for line in text.splitlines() if not line.startswith("|")]
+    assert not [line for line in prose if "<!-- fact: " in line]
+
+
 # What the rows must carry, and so stands on a page as a fact that is made from them.
 CLAIMS = ("published size", "same session", "one session", "same search", "same protocol")
 

@@ -1,8 +1,9 @@
 """Fill the pages with numbers from the committed results; measures nothing.
 
-Run as ``python -m tools.fill_pages`` (``make pages``). What stands between ``<!-- table: NAME -->``
-or ``<!-- fact: NAME, ARGUMENTS -->`` and ``<!-- end -->`` on a page or in the README is replaced by
-what the modules below make of the files in ``benchmarks/results`` and ``paper/results``.
+Run as ``python -m tools.fill_pages`` (``make pages``). The text between ``<!-- table: NAME -->``
+or ``<!-- fact: NAME, ARGUMENTS -->`` and ``<!-- end -->`` on a page, in the README or in a Markdown
+file below ``paper/results`` or ``benchmarks/results`` is replaced by what the modules below make of
+the results files in these two folders.
 """
 
 import re
@@ -20,8 +21,9 @@ from benchmarks.pages import (
     speed_tables,
     suggestion_tables,
 )
-from paper.pages import facts, study_tables
+from paper.pages import facts, study_tables, summary_tables
 from paper.pages import tables as paper_tables
+from tools import default_tables
 
 ROOT = Path(__file__).parents[1]
 JOSS = ROOT / "paper" / "joss" / "paper.md"
@@ -36,6 +38,8 @@ MAKERS = (
     short_start_tables,
     paper_tables,
     study_tables,
+    summary_tables,
+    default_tables,
 )
 FACTS = {
     **facts.FACTS,
@@ -61,14 +65,16 @@ def fact(text: str) -> str:
 
 def filled_pages() -> list[Path]:
     """Return the pages that have tables or facts."""
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), JOSS]
+    folders = [ROOT / "docs", ROOT / "paper" / "results", ROOT / "benchmarks" / "results"]
+    found = [page for folder in folders for page in sorted(folder.rglob("*.md"))]
+    pages = [ROOT / "README.md", *found, JOSS]
     return [page for page in pages if re.search(r"<!-- (table|fact): ", _text(page))]
 
 
 def with_results(text: str) -> str:
     """Return the text with every table and number of the results as they are now."""
     text = _TABLE.sub(lambda block: f"{block[1]}\n{tables()[block[2]]}\n\n{block[3]}", text)
-    return _FACT.sub(lambda told: f"{told[1]}{fact(told[2])}{told[3]}", text)
+    return _FACT.sub(lambda found: f"{found[1]}{fact(found[2])}{found[3]}", text)
 
 
 def main() -> None:

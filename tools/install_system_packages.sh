@@ -16,17 +16,11 @@ need() {
 
 need g++ g++                                           # the build
 need clang clang++                                     # the same tests on clang's build
-need lld wasm-ld /usr/lib/llvm-*/bin/wasm-ld            # the engine in the report's page
-need wasi-libc /usr/lib/wasm32-wasi/libc.a
-need libc++-dev-wasm32 /usr/lib/wasm32-wasi/libc++.a
-need libclang-rt-dev-wasm32 /usr/lib/llvm-*/lib/clang/*/lib/wasi/libclang_rt.builtins-wasm32.a
-need nodejs node                                       # tests of that engine
 need chromium chromium chromium-browser google-chrome  # tests of the report's page
 need chromium-driver chromedriver chromium.chromedriver
 need default-jre-headless java                         # tests of Spark streams
 need redis-server redis-server                         # tests of streams
 need mosquitto mosquitto /usr/sbin/mosquitto
-need postgresql postgres /usr/lib/postgresql/*/bin/postgres
 if [ "${1:-}" = arm ]; then
     need g++-aarch64-linux-gnu aarch64-linux-gnu-g++
     need qemu-user qemu-aarch64

@@ -24,7 +24,7 @@ lock platforms requirements/platforms.in
 # The oldest versions that pyproject.toml allows, for the test workflow: of what users install, not
 # of what develops it.
 extras=""
-for extra in runs tune notebook redis kafka mqtt postgresql serve dask spark; do
+for extra in runs tune notebook redis kafka mqtt postgresql remote serve dask spark; do
     extras="$extras --extra $extra"
 done
 lock oldest pyproject.toml requirements/oldest.in $extras --resolution lowest-direct

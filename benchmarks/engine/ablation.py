@@ -5,7 +5,7 @@ with one acceleration left out over the least with all, taken in turns in one pr
 threads, the least time by the clock. No result depends on any of them
 (native/records/accelerations.hpp). One that brings less than 10 % on every case is to be deleted.
 Adds to benchmarks/results/engine/ablation.json, from which ``benchmarks/pages/speed_tables.py``
-fills the table of docs/speed.md.
+fills a table of benchmarks/results/tables/engine.md.
 """
 
 import argparse

@@ -41,12 +41,11 @@ def main() -> None:
     """Cluster one batch and print what it took."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--points", type=int, default=10_000_000)
-    parser.add_argument("--by", choices=("content", "row"), default="content")
     options = parser.parse_args()
     points = made_points(options.points)
     before, start = highest_bytes(), time.perf_counter()
     penalties = Penalties(PENALTY, max_gap=6.8, reach=1.01)
-    orders = VisitingOrders(entropy=0, by=options.by)
+    orders = VisitingOrders(entropy=0)
     _, clustering = step(points, ClusterState.empty(2), penalties, orders=orders)
     seconds = time.perf_counter() - start
     beyond = (highest_bytes() - before) / options.points
@@ -55,7 +54,7 @@ def main() -> None:
         f"{seconds:.1f} s: {beyond:.1f} bytes a point beyond the input "
         f"({'reached' if beyond <= TO_REACH else 'NOT REACHED'}: {TO_REACH:g})"
     )
-    figures = {"n_points": options.points, "by": options.by, "bytes_a_point": beyond}
+    figures = {"n_points": options.points, "bytes_a_point": beyond}
     figures |= {"seconds": seconds, "n_passes": clustering.n_iter, "to_reach": TO_REACH}
     write_results("engine/memory", {"machine": machine(), "figures": figures})
 

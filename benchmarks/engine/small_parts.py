@@ -77,7 +77,7 @@ def ticks_of_parts(folder: Path, n_steps: int) -> tuple[list[float], float]:
 
 
 def main() -> None:
-    """Print the table of docs/speed.md."""
+    """Print the table of small parts."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         n_steps = recorded_steps(folder / "steps.bin")

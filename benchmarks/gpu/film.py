@@ -47,7 +47,7 @@ def main() -> None:
     options = parser.parse_args()
     rng, random = np.random.default_rng(5), cp.random.RandomState(5)
     where, penalties = places(rng), Penalties(1.1**2, max_gap=12, reach=1.5)
-    state, orders = ClusterState.empty(2), VisitingOrders(0, by="row")
+    state, orders = ClusterState.empty(2), VisitingOrders(0)
     found: dict[str, list[Any]] = {"cells": [], "ids": [], "centers": [], "seconds": []}
     edges = cp.linspace(0, SIDE, N_CELLS + 1)
     for t in range(N_BATCHES):

@@ -98,7 +98,7 @@ def time_passes(rows_array: Any, penalty: float, rate: float) -> dict[str, Any]:
     found: dict[str, Any] = {}
     later_results: list[Any] = []
     for seed in (1, 2, 3):
-        order = next(list_device_orders(VisitingOrders(seed, by="row"), blocks, None, rows.row, 0))
+        order = next(list_device_orders(VisitingOrders(seed), blocks, None, rows.row, 0))
         taken, _ = seconds(lambda order=order: rows.start(order, bins))
         labels_s, n_slots = seconds(passes.first)
         sums_s, n_members = seconds(lambda n_slots=n_slots: rows.sum_up(n_slots))
@@ -145,7 +145,7 @@ def _few_passes(blocks: Blocks, penalty: float) -> tuple[list[float], Any]:
     rows = DeviceRows(blocks, None)
     bins = bins_of_batch(rows.magnitudes(), n, False, state, penalties)
     passes = Passes(rows, Memory.of(state, penalties), penalty)
-    order = next(list_device_orders(VisitingOrders(3, by="row"), blocks, None, rows.row, 0))
+    order = next(list_device_orders(VisitingOrders(3), blocks, None, rows.row, 0))
     rows.start(order, bins)
     spent, n_slots = seconds(passes.first)
     n_members, times = rows.sum_up(n_slots), [1e3 * spent]

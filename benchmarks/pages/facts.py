@@ -1,9 +1,8 @@
-"""Numbers told in the sentences of the pages on measured figures.
+"""Single numbers on the pages of measurements.
 
 A results file is named by its folder and name; without a folder it is one of ``quality``.
 """
 
-from statistics import mean
 from typing import Any
 
 from benchmarks.pages.results import find, number, read
@@ -37,18 +36,6 @@ def motion_streams(kind: str, motion: str = "*") -> str:
     return str(sum(motion in ("*", row["motion"]) for row in rows))
 
 
-def steady_loses(kind: str) -> str:
-    """Return the most that steady motion loses beside still motion on a stream of a kind."""
-    rows = [row for row in read("quality/motion")["rows"] if row["kind"] == kind]
-    return f"{max(row['still'] - row['steady'] for row in rows):.2f}"
-
-
-def real_mean(*name: str) -> str:
-    """Return the accuracy of a row of the real streams, the mean over all of them."""
-    streams = read("quality/real_streams")["streams"].values()
-    return f"{mean(stream['rows'][', '.join(name)]['accuracy'] for stream in streams):.2f}"
-
-
 def hints_that_change(search: str) -> str:
     """Count real streams on which the hint changes the accuracy with any seed."""
     n_changed, n_all = 0, 0
@@ -79,8 +66,8 @@ def guarded() -> str:
 FACTS = {
     f.__name__: f
     for f in (
-        *(benchmark, over, least_to_most, most, motion_streams, steady_loses),
-        *(real_mean, hints_that_change, live_seconds, guarded),
+        *(benchmark, over, least_to_most, most, motion_streams),
+        *(hints_that_change, live_seconds, guarded),
     )
 }
 

@@ -37,7 +37,7 @@ def seeds_apart() -> str:
     return f"{(found.max() - found.min()).mean():.2f}"
 
 
-FACTS = {f.__name__: f for f in (starts, with_memory, seeds_apart)}
+FACTS = {f.__name__: f for f in (starts, seeds_apart)}
 
 
 @cache
@@ -68,11 +68,11 @@ def _of_memories() -> str:
         found = _starts().xs(labels, level="labels")
         gains = found[memory] - found["open"]
         of_streams = gains.groupby("stream").mean()
-        told = ["", "", ""]
+        shown = ["", "", ""]
         if memory != "open":
             counts = [str((sign * gains > ALIKE).sum()) for sign in (1, -1)]
-            told = [f"{of_streams.mean():+.3f} ± {of_streams.sem():.3f}", *counts]
-        lines.append((f"{labels}, {memory}", with_memory(labels, memory), *told))
+            shown = [f"{of_streams.mean():+.3f} ± {of_streams.sem():.3f}", *counts]
+        lines.append((f"{labels}, {memory}", with_memory(labels, memory), *shown))
     return table(
         ("", "mean of the streams", "difference from open", "starts better", "starts worse"), lines
     )

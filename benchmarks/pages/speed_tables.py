@@ -1,4 +1,4 @@
-"""Tables of docs/speed.md: cases, small steps, accelerations, growth."""
+"""Tables of the page on speed and of its results file: cases, small steps, growth."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -22,7 +22,7 @@ def engine_tables() -> Iterator[str]:
     yield table(
         (
             *("case", "N", "K found", "d", "passes", "ms per pass", "scikit-learn, ms", "ratio"),
-            *("to reach", "reached", "plain", "authors' C++", "a step, in calls"),
+            *("target", "reached", "plain", "authors' C++", "a step, in calls"),
         ),
         [case_row(name, cases, goals) for name in CASES],
     )

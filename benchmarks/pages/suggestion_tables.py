@@ -23,9 +23,9 @@ KINDS = {
 }
 # What a warning says, by words that only it has.
 WARNINGS = {
-    "another `new_penalty` or order of rows would cut the points otherwise": "a slightly other",
-    "clusters lie against each other like parts of a larger shape": "lie against the next",
-    "the reach is the farthest that was tried": "is the farthest",
+    "labels change with a slightly different `new_penalty` or order of rows": "a slightly other",
+    "clusters touch, like parts of a larger shape": "lie against the next",
+    "`reach` is the largest that was tried": "is the farthest",
 }
 Row = dict[str, Any]
 
@@ -45,13 +45,7 @@ def at_smallest(column: str) -> str:
     return str(sum(row[column] == smallest for row in read("quality/suggest")["streams"]))
 
 
-def warned() -> str:
-    """Count streams that are warned of."""
-    rows = read("quality/suggest")["streams"]
-    return f"{sum(bool(row['doubts']) for row in rows)} of {len(rows)}"
-
-
-FACTS = {f.__name__: f for f in (at_smallest, warned)}
+FACTS = {f.__name__: f for f in (at_smallest,)}
 
 
 def _kinds(rows: list[Row]) -> str:
@@ -80,12 +74,12 @@ def _warnings(rows: list[Row]) -> str:
 
 
 def _doubts(rows: list[Row]) -> str:
-    def told(search: str, is_right: bool) -> str:
+    def count(search: str, is_right: bool) -> str:
         part = [r for r in rows if (r["search"], r["is_right"]) == (search, is_right)]
         return f"{sum(bool(row['doubts']) for row in part)} of {len(part)}"
 
     searches = dict.fromkeys(row["search"] for row in rows)
     lines = [
-        (f'`search="{search}"`', told(search, True), told(search, False)) for search in searches
+        (f'`search="{search}"`', count(search, True), count(search, False)) for search in searches
     ]
-    return table(("Warned of", "streams made to be right", "streams made to be wrong"), lines)
+    return table(("Streams with a warning", "made to be right", "made to be wrong"), lines)

@@ -2,7 +2,7 @@
 
 Run as ``python -m benchmarks.quality.spaces text rings communities times``, any of them; each
 replaces its rows in benchmarks/results/quality/spaces.json. ``text``: Reuters and tweets in `raw`
-and in `direction`, label-free and with lambda chosen by the labels that score it. ``rings``: nested
+and in `cosine`, label-free and with lambda chosen by the labels that score it. ``rings``: nested
 rings that wander.
 ``communities``: networks over time, beside Leiden with matching (needs python-igraph).
 ``times``: a step of 1e6 rows, in turns within one process, as ratios to `raw`.
@@ -39,7 +39,7 @@ def text() -> list[dict[str, Any]]:
     rows = []
     for name in TEXTS:
         batches, true = read_npz(SHARED / "real_streams" / f"{name}.npz")
-        for space in ("raw", "direction"):
+        for space in ("raw", "cosine"):
             found = _label_free(batches, true, space)
             found["best lambda"] = _best_lambda(batches, true, space)
             rows += [{"stream": name, "space": space, "row": row, **s} for row, s in found.items()]

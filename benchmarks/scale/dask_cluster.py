@@ -101,7 +101,7 @@ def run_dask(client: Client, n_rows: int, n_chunks: int, n_init: int) -> dict[st
     before = resident_mb()
     forget_peak()
     began, cpu = time.perf_counter(), cpu_seconds(client)
-    orders = VisitingOrders(entropy=7, n_init=n_init, by="row")
+    orders = VisitingOrders(entropy=7, n_init=n_init)
     state = ClusterState.empty(N_FEATURES)
     _, found, rounds = step_with_rounds(taken, state, PENALTIES, orders, 1.0)
     seconds, cpu = time.perf_counter() - began, cpu_seconds(client) - cpu
@@ -121,7 +121,7 @@ def run_dask(client: Client, n_rows: int, n_chunks: int, n_init: int) -> dict[st
 def run_native(n_rows: int, n_threads: int, n_init: int) -> dict[str, Any]:
     """The same step in this process."""
     rows = make_rows(0, n_rows)
-    orders = VisitingOrders(7, n_init, by="row")
+    orders = VisitingOrders(7, n_init)
     began, cpu = time.perf_counter(), time.process_time()
     state = ClusterState.empty(N_FEATURES)
     _, found = step(rows, state, PENALTIES, orders=orders, n_threads=n_threads)

@@ -17,12 +17,10 @@ import numpy as np
 
 from benchmarks import machine
 from benchmarks.scale.one_process import OneProcess, cut_here
-from dynmeans import ClusterState, Penalties
-from dynmeans.engine.compiled import compiled
-from dynmeans.engine.dask.assign_labels import Remembered
+from dynmeans import ClusterState, Penalties, VisitingOrders
+from dynmeans.engine.dask.assign_labels import PassRequests, Remembered
 from dynmeans.engine.dask.cluster import cluster
-from dynmeans.engine.dask.messages import OrderRun
-from dynmeans.engine.dask.step import sum_facts
+from dynmeans.engine.dask.step import runs_of, sum_facts
 from dynmeans.engine.dask.workers import Round
 
 ROWS_OF_ONE = 16_384  # on each machine
@@ -51,11 +49,10 @@ def measure(n_machines: int) -> dict[str, Any]:
     n_rows = n_machines * ROWS_OF_ONE
     points = make_points(n_rows)
     workers: Any = OneProcess(cut_here(points, cuts=range(0, n_rows, ROWS_OF_ONE)))
-    seed = int(compiled.order_seeds(5, 1)[0])
     remembered = Remembered(ClusterState.empty(N_FEATURES), PENALTIES)
     sums = sum_facts(workers.magnitudes(), n_rows, False, remembered)
-    run = OrderRun(str(n_machines), seed, 2**64, PENALTIES.new_penalty, sums)
-    found = cluster(workers, n_rows, remembered, run, ())
+    ((run, _),) = runs_of(VisitingOrders(5), remembered.state, PENALTIES, sums)
+    found = cluster(PassRequests.of(workers, n_rows, remembered, run))
     by_pass: dict[int, list[Round]] = defaultdict(list)
     for entry in workers.rounds:
         by_pass[entry.pass_number].append(entry)

@@ -141,6 +141,7 @@ struct Assignment {
         const double gamma = remembered.gamma[k];
         const double* theta_old = remembered.center(k);
         double* theta = table.center(k);
+        if (remembered.is_on_sphere) return table.set(k, theta_old, 0.0, 1.0);
         for (std::size_t j = 0; j < remembered.n_features; ++j)
             theta[j] = (gamma * theta_old[j] + y[j]) / (gamma + 1.0);
         table.set(k, theta, 0.0, 1.0);

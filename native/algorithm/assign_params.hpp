@@ -10,6 +10,7 @@
 #include "algorithm/assign_labels.hpp"
 #include "algorithm/batch_sums.hpp"
 #include "algorithm/cost.hpp"
+#include "algorithm/sphere.hpp"
 #include "records/accelerations.hpp"
 #include "records/points.hpp"
 #include "records/remembered.hpp"
@@ -116,15 +117,17 @@ class SlotSums {
     std::vector<std::vector<double>> parts_;
 };
 
-// theta = (gamma theta_old + n m) / (gamma + n), from n and n m; m for a new cluster.
+// theta = (gamma theta_old + n m) / (gamma + n), from n and n m; m for a new cluster. On the sphere
+// the numerator at length 1.
 inline void write_center(std::size_t k, double n, const double* sum, const Remembered& remembered,
                          double* theta) {
     const bool is_new = k >= remembered.n_clusters;
     const double gamma = is_new ? 0.0 : remembered.gamma[k];
     for (std::size_t j = 0; j < remembered.n_features; ++j) {
         const double prior = is_new ? 0.0 : remembered.center(k)[j] * gamma;
-        theta[j] = (prior + sum[j]) / (gamma + n);
+        theta[j] = remembered.is_on_sphere ? prior + sum[j] : (prior + sum[j]) / (gamma + n);
     }
+    if (remembered.is_on_sphere) put_on_sphere(theta, theta, remembered.n_features);
 }
 
 // n of every slot, whose centers move there, and what its points cost, by these sums; slots without

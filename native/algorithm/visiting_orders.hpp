@@ -1,13 +1,14 @@
-// Random permutations by bucket sort of keyed hashes: visiting orders that depend on a seed and on
-// what the rows hold (decision 0005): each row gets a keyed hash of its contents, and the hashes
-// are sorted. Equal rows come one after the other, lighter ones first: the arrangement of the rows
-// does not matter.
+// Visiting orders that depend on a seed and on the content of the rows (decision 0005), by bucket
+// sort of keyed hashes. A row is visited at its turn: by its key; rows of equal keys by a second
+// hash, of content and weight; equal rows of equal weight by row number. The arrangement of the
+// rows does not matter. The specification is dynmeans/algorithm/visiting_orders.py.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "records/accelerations.hpp"
@@ -38,31 +39,47 @@ inline std::uint64_t seed_of_step(std::uint64_t entropy, std::uint64_t n_steps) 
     return entropy + n_steps * 0xD1342543DE82EF95u;
 }
 
+// The bits of a value; -0.0 has those of 0.0, so that equal values have equal bits.
+inline std::uint64_t bits_of(double value) {
+    value += 0.0;
+    std::uint64_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+// Hash of the content of each row, without its weight. `random` gives a multiplier per feature.
+template <typename Value>
+void hash_rows(const Points<Value>& points, SplitMix& random, std::uint64_t* hashes) {
+    std::vector<std::uint64_t> multipliers(points.n_features);
+    for (std::uint64_t& multiplier : multipliers) multiplier = random.next() | 1;
+    for (std::size_t i = 0; i < points.n_points; ++i) {
+        const Value* y = points.values + i * points.n_features;
+        std::uint64_t hash = 0;
+        for (std::size_t j = 0; j < points.n_features; ++j) {
+            const std::uint64_t bits = bits_of(y[j]);
+            // Coordinates from float32 leave the low half of the bits empty.
+            hash += (bits ^ (bits >> 32)) * multipliers[j];
+        }
+        hashes[i] = hash;
+    }
+}
+
+// Second hash, of content and weight, for rows of equal keys.
+template <typename Value>
+std::uint64_t tie_of(const Points<Value>& points, std::size_t i) {
+    const Value* y = points.values + i * points.n_features;
+    std::uint64_t tie = mix(bits_of(points.weight(i)));
+    for (std::size_t j = 0; j < points.n_features; ++j)
+        tie = mix((tie ^ bits_of(y[j])) + 0x9E3779B97F4A7C15u);
+    return tie;
+}
+
 class VisitingOrders {
   public:
     template <typename Value>
     VisitingOrders(const Points<Value>& points, std::uint64_t seed)
-        : random_(seed), hashes_(points.n_points), weights_(points.weights) {
-        std::vector<std::uint64_t> multipliers(points.n_features);
-        for (std::uint64_t& multiplier : multipliers) multiplier = random_.next() | 1;
-        std::vector<double> buffer(points.n_features);
-        for (std::size_t i = 0; i < points.n_points; ++i) {
-            const double* y = points.row(i, buffer.data());
-            std::uint64_t hash = 0;
-            for (std::size_t j = 0; j < points.n_features; ++j) {
-                const double x = y[j] + 0.0;  // -0.0 becomes 0.0: equal rows, equal bits
-                std::uint64_t bits;
-                std::memcpy(&bits, &x, sizeof bits);
-                // Coordinates from float32 leave the low half of the bits empty.
-                hash += (bits ^ (bits >> 32)) * multipliers[j];
-            }
-            hashes_[i] = hash;
-        }
-    }
-
-    // By the numbers of the rows, whatever they hold.
-    VisitingOrders(std::size_t n_points, std::uint64_t seed) : random_(seed), hashes_(n_points) {
-        for (std::size_t i = 0; i < n_points; ++i) hashes_[i] = i;
+        : random_(seed), hashes_(points.n_points), points_(points) {
+        hash_rows(points, random_, hashes_.data());
     }
 
     void advance() { key_ = random_.next(); }
@@ -133,7 +150,7 @@ class VisitingOrders {
         }
     }
 
-    // Rows whose keys begin alike stand by their numbers: they go by the whole key, then by weight.
+    // Rows whose keys begin alike stand by their numbers: they go by the whole key.
     void sort_ties(std::vector<std::uint64_t>& keyed) const {
         for (std::size_t begin = 0, end; begin < keyed.size(); begin = end) {
             end = begin + 1;
@@ -141,17 +158,32 @@ class VisitingOrders {
             if (end == begin + 1) continue;
             std::stable_sort(keyed.begin() + begin, keyed.begin() + end,
                              [&](std::uint64_t a, std::uint64_t b) {
-                                 const std::size_t i = row_of(a), j = row_of(b);
-                                 if (hashes_[i] != hashes_[j]) return key_of(i) < key_of(j);
-                                 return weights_ && weights_[i] < weights_[j];
+                                 return key_of(row_of(a)) < key_of(row_of(b));
                              });
+            for (std::size_t first = begin, last; first < end; first = last) {
+                last = first + 1;
+                while (last < end && hashes_[row_of(keyed[last])] == hashes_[row_of(keyed[first])])
+                    ++last;
+                if (last > first + 1) sort_equal_keys(keyed.data() + first, keyed.data() + last);
+            }
         }
+    }
+
+    // By the second hash, then by row number.
+    void sort_equal_keys(std::uint64_t* first, std::uint64_t* last) const {
+        std::vector<std::pair<std::uint64_t, std::uint64_t>> turns;
+        for (const std::uint64_t* at = first; at < last; ++at) {
+            const auto tie = [&](const auto& points) { return tie_of(points, row_of(*at)); };
+            turns.push_back({std::visit(tie, points_), *at});
+        }
+        std::sort(turns.begin(), turns.end());
+        for (const auto& turn : turns) *first++ = turn.second;
     }
 
     SplitMix random_;
     std::uint64_t key_ = 0;  // of this order
     std::vector<std::uint64_t> hashes_;
-    const double* weights_ = nullptr;
+    std::variant<Points<double>, Points<float>> points_;
 };
 
 // Visiting orders one after the other.

@@ -1,17 +1,11 @@
 // Passes over parts of a batch for Python: arrays in, arrays out, the GIL released in between.
 // `labels`, `next` and `own` of a part are written in place; they belong to the worker.
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
 #include <optional>
 #include <tuple>
-#include <type_traits>
 #include <vector>
 
 #include "algorithm/cost.hpp"
-#include "algorithm/visiting_orders.hpp"
-#include "bindings/arrays.hpp"
+#include "bindings/dask_arrays.hpp"
 #include "bindings/interrupts.hpp"
 #include "dask/border_passes.hpp"
 #include "dask/part.hpp"
@@ -25,120 +19,61 @@ using namespace nb::literals;
 
 namespace dynmeans::bindings {
 
-using namespace algorithm;
-using namespace dask;
 namespace {
-
-using Keys = Given<const std::uint64_t, 1>;
-using Flags = Given<const std::uint8_t, 1>;
-template <typename T>
-using Writable = Given<T, 1>;
-
-// points, weights, first row, keys of a given order, labels, next, own, movers
-template <typename Value>
-using PartArrays =
-    std::tuple<Table<Value>, std::optional<Floats>, std::uint64_t, std::optional<Keys>,
-               Writable<Slot>, Writable<Slot>, Writable<double>, std::optional<Ints>>;
-template <typename Value>
-using PartList = std::vector<PartArrays<Value>>;
-// centers, offsets, scales, is_active
-using ClusterArrays = std::tuple<Table<double>, Floats, Floats, Flags>;
-// of the whole batch with the remembered centers; its points, whether they have weights, lambda
-using SumArrays = std::tuple<Floats, double, double, std::size_t, bool, double>;
-// keys, slots, then as a table of clusters
-using ChangeArrays = std::tuple<Keys, Ints, Table<double>, Floats, Floats, Flags>;
-
-template <typename T, std::size_t N>
-std::vector<std::remove_const_t<T>> values(const Given<T, N>& given) {
-    return {given.data(), given.data() + given.size()};
-}
-
-template <typename Value>
-std::vector<Part<Value>> view(const PartList<Value>& list, std::uint64_t seed) {
-    std::vector<Part<Value>> parts;
-    for (const auto& [points, weights, first_row, keys, labels, next, own, movers] : list)
-        parts.push_back({points_of(points, weights), first_row, seed, keys ? keys->data() : nullptr,
-                         labels.data(), next.data(), own.data(), movers ? movers->data() : nullptr,
-                         movers ? movers->size() : 0});
-    return parts;
-}
-
-ClusterTable view(const ClusterArrays& arrays) {
-    const auto& [centers, offsets, scales, is_active] = arrays;
-    const std::size_t n_slots = centers.shape(0), d = centers.shape(1);
-    ClusterTable clusters(d, n_slots + 8);
-    for (std::size_t k = 0; k < n_slots; ++k)
-        clusters.set(k, centers.data() + k * d, offsets.data()[k], scales.data()[k],
-                     is_active.data()[k]);
-    return clusters;
-}
-
-SlotChanges view(const ChangeArrays& arrays) {
-    const auto& [keys, slots, centers, offsets, scales, is_active] = arrays;
-    return {keys.data(),   slots.data(),     centers.data(), offsets.data(),
-            scales.data(), is_active.data(), keys.size()};
-}
-
-BatchSums view(const SumArrays& arrays) {
-    const auto& [farthest, lightest, heaviest, n_points, has_weights, new_penalty] = arrays;
-    Magnitudes magnitudes(farthest.size());
-    magnitudes.farthest = values(farthest);
-    magnitudes.lightest = lightest;
-    magnitudes.heaviest = heaviest;
-    return BatchSums(magnitudes, n_points, has_weights, new_penalty);
-}
 
 template <typename Value>
 void walk_arrays(PartList<Value> list, std::uint64_t seed, ClusterArrays clusters,
-                 ChangeArrays changes, double new_penalty, std::uint64_t last) {
+                 ChangeArrays changes, double new_penalty, OneTurn last) {
     nb::gil_scoped_release release;
     const ClusterTable start = view(clusters);
     for (const Part<Value>& part : view(list, seed))
-        walk_changes(part, start, view(changes), new_penalty, last);
+        walk_changes(part, start, view(changes), new_penalty, to_turn(last));
 }
 
 template <typename Value>
 void settle_arrays(PartList<Value> list, std::uint64_t seed, ClusterArrays clusters,
-                   ChangeArrays changes, double new_penalty, std::uint64_t first,
-                   std::uint64_t last, bool is_first) {
+                   ChangeArrays changes, double new_penalty, OneTurn first, OneTurn last,
+                   bool is_first) {
     nb::gil_scoped_release release;
     const ClusterTable start = view(clusters);
     const SlotChanges happened = view(changes);
     SettleLabels<Value> settle(start, happened, new_penalty);
-    for (const Part<Value>& part : view(list, seed)) settle.run(part, {first, last}, is_first);
+    const TurnRange range{to_turn(first), to_turn(last)};
+    for (const Part<Value>& part : view(list, seed)) settle.run(part, range, is_first);
 }
 
-using ProposalArrays = std::tuple<Column<std::uint64_t>, Rows<double>, std::size_t>;
+using ProposalArrays = std::tuple<Rows<std::uint64_t>, Rows<double>, std::size_t>;
 
 ProposalArrays to_arrays(Proposals&& proposals, std::size_t n_features) {
-    const std::size_t n = proposals.keys.size();
-    return {column(std::move(proposals.keys)), rows(std::move(proposals.rows), n, n_features),
+    const std::size_t n = proposals.turns.size();
+    return {to_rows(proposals.turns), rows(std::move(proposals.rows), n, n_features),
             proposals.n_found};
 }
 
 template <typename Value>
 ProposalArrays propose_unlabeled_arrays(PartList<Value> list, std::uint64_t seed,
-                                        ClusterArrays clusters, double new_penalty,
-                                        std::uint64_t first, std::uint64_t last, std::size_t limit,
+                                        ClusterArrays clusters, double new_penalty, OneTurn first,
+                                        OneTurn last, std::size_t limit,
                                         std::optional<nb::capsule> sgemm) {
     const Sgemm multiply = sgemm ? reinterpret_cast<Sgemm>(sgemm->data(sgemm->name())) : nullptr;
     Proposals kept = released([&] {
         const std::vector<Part<Value>> parts = view(list, seed);
         const ClusterTable start = view(clusters);
         ProposalList found;
-        UnlabeledProposals<Value>(start, new_penalty, multiply).find(parts, {first, last}, found);
+        const TurnRange range{to_turn(first), to_turn(last)};
+        UnlabeledProposals<Value>(start, new_penalty, multiply).find(parts, range, found);
         return found.take(parts, limit, start.n_features);
     });
     return to_arrays(std::move(kept), std::get<0>(clusters).shape(1));
 }
 
-// keys, points, weights, labels and places in the piece of the rows in doubt; slacks by slot
+// numbers, points, weights, labels and places in the piece of the rows in doubt; slacks by slot
 using DoubtArrays = std::tuple<Column<std::uint64_t>, Rows<double>, Column<double>, Column<Slot>,
                                Column<std::int64_t>, Column<double>>;
 
 // Rows of the parts, as they are sent.
 struct SentRows {
-    std::vector<std::uint64_t> keys;
+    std::vector<std::uint64_t> numbers;
     std::vector<double> points, weights, slacks;
     std::vector<Slot> labels;
     std::vector<std::int64_t> places;
@@ -150,7 +85,7 @@ struct SentRows {
         for (const Part<Value>& part : parts) edges.push_back(edges.back() + part.points.n_points);
         for (const RowsInDoubt::Found& found : doubt.take()) {
             const Part<Value>& part = parts[found.part];
-            keys.push_back(part.key(found.row));
+            numbers.push_back(part.number(found.row));
             const double* y = part.points.row(found.row, buffer.data());
             points.insert(points.end(), y, y + n_features);
             weights.push_back(part.points.weight(found.row));
@@ -161,23 +96,22 @@ struct SentRows {
     }
 
     DoubtArrays arrays(std::size_t n_features) {
-        const std::size_t n = keys.size();
-        return {column(std::move(keys)),    rows(std::move(points), n, n_features),
+        const std::size_t n = numbers.size();
+        return {column(std::move(numbers)), rows(std::move(points), n, n_features),
                 column(std::move(weights)), column(std::move(labels)),
                 column(std::move(places)),  column(std::move(slacks))};
     }
 };
 
-using LabeledArrays = std::tuple<Column<std::uint64_t>, Rows<double>, std::size_t,
+using LabeledArrays = std::tuple<Rows<std::uint64_t>, Rows<double>, std::size_t,
                                  std::vector<Column<std::int64_t>>, std::optional<DoubtArrays>>;
 
 // `moves`, by slot in the last pass, are given where rows in doubt are asked for, `most` of them.
 template <typename Value>
 LabeledArrays propose_labeled_arrays(PartList<Value> list, std::uint64_t seed,
-                                     ClusterArrays clusters, double new_penalty,
-                                     std::uint64_t first, std::uint64_t last, std::size_t limit,
-                                     Floats highest_own, std::size_t most,
-                                     std::optional<Floats> moves) {
+                                     ClusterArrays clusters, double new_penalty, OneTurn first,
+                                     OneTurn last, std::size_t limit, Floats highest_own,
+                                     std::size_t most, std::optional<Floats> moves) {
     const std::size_t d = std::get<0>(clusters).shape(1);
     std::vector<std::vector<std::int64_t>> movers;
     std::optional<SentRows> sent;
@@ -187,28 +121,27 @@ LabeledArrays propose_labeled_arrays(PartList<Value> list, std::uint64_t seed,
         ProposalList found;
         LabeledProposals<Value> proposals(start, highest_own.data(), new_penalty);
         RowsInDoubt* doubt = moves ? &proposals.gather(most, moves->data()) : nullptr;
-        movers = proposals.find(parts, {first, last}, found);
+        movers = proposals.find(parts, {to_turn(first), to_turn(last)}, found);
         if (doubt) sent.emplace(parts, *doubt, d);
         return found.take(parts, limit, d);
     });
     std::vector<Column<std::int64_t>> columns;
     for (std::vector<std::int64_t>& rows : movers) columns.push_back(column(std::move(rows)));
-    auto [keys, points, n_found] = to_arrays(std::move(kept), d);
+    auto [turns, points, n_found] = to_arrays(std::move(kept), d);
     std::optional<DoubtArrays> in_doubt;
     if (sent) in_doubt = sent->arrays(d);
-    return {std::move(keys), std::move(points), n_found, std::move(columns), std::move(in_doubt)};
+    return {std::move(turns), std::move(points), n_found, std::move(columns), std::move(in_doubt)};
 }
 
 template <typename Value>
-std::tuple<Column<std::int64_t>, Column<std::int64_t>, Column<std::uint64_t>, Column<std::uint64_t>>
-count_moves_arrays(PartList<Value> list, std::uint64_t seed, std::size_t n_slots,
-                   std::uint64_t last) {
+std::tuple<Column<std::int64_t>, Column<std::int64_t>, Rows<std::uint64_t>, Rows<std::uint64_t>>
+count_moves_arrays(PartList<Value> list, std::uint64_t seed, std::size_t n_slots, OneTurn last) {
     Moves moves(n_slots);
     released([&] {
-        for (const Part<Value>& part : view(list, seed)) moves.add(part, last);
+        for (const Part<Value>& part : view(list, seed)) moves.add(part, to_turn(last));
     });
     return {column(std::move(moves.n_joined)), column(std::move(moves.n_left)),
-            column(std::move(moves.first_join)), column(std::move(moves.last_leave))};
+            to_rows(moves.first_join), to_rows(moves.last_leave)};
 }
 
 template <typename Value>
@@ -323,38 +256,17 @@ double within_of_totals(Table<double> totals, Table<double> rests, Floats counts
     return rounded_sum(within.data(), within.size(), 1);
 }
 
-std::tuple<Column<std::uint64_t>, Column<std::int64_t>, Rows<double>> replay_arrays(
-    ClusterArrays clusters, Keys keys, Table<double> points, Table<double> theta_old, Floats gamma,
-    double new_penalty) {
+std::tuple<Rows<std::uint64_t>, Column<std::int64_t>, Rows<double>> replay_arrays(
+    ClusterArrays clusters, Turns turns, Table<double> points, Table<double> theta_old,
+    Floats gamma, double new_penalty) {
     SlotChangeLists changes = released([&] {
         ClusterTable start = view(clusters);
-        return replay(start, keys.data(), points.data(), keys.size(), theta_old.data(),
+        return replay(start, view(turns), points.data(), points.shape(0), theta_old.data(),
                       values(gamma), new_penalty);
     });
-    const std::size_t n = changes.keys.size();
-    return {column(std::move(changes.keys)), column(std::move(changes.slots)),
+    const std::size_t n = changes.turns.size();
+    return {to_rows(changes.turns), column(std::move(changes.slots)),
             rows(std::move(changes.centers), n, points.shape(1))};
-}
-
-Rows<std::int64_t> hash_orders(std::size_t n_points, std::uint64_t seed, std::size_t n_init) {
-    std::vector<std::int64_t> orders(n_init * n_points);
-    {
-        nb::gil_scoped_release release;
-        VisitingOrders made(n_points, seed);
-        for (std::size_t r = 0; r < n_init; ++r) {
-            made.advance();
-            made.write(orders.data() + r * n_points);
-        }
-    }
-    return rows(std::move(orders), n_init, n_points);
-}
-
-// The seeds of the keys by which `hash_orders` sorts, one for each order.
-Column<std::uint64_t> order_seeds(std::uint64_t seed, std::size_t n_init) {
-    SplitMix random(seed);
-    std::vector<std::uint64_t> seeds(n_init);
-    for (std::uint64_t& made : seeds) made = random.next();
-    return column(std::move(seeds));
 }
 
 template <typename Value>
@@ -381,7 +293,7 @@ void bind_passes(nb::module_& module) {
 void bind_pieces(nb::module_& module) {
     bind_passes<double>(module);
     bind_passes<float>(module);
-    module.def("replay", &replay_arrays, "clusters"_a, "keys"_a, "points"_a, "theta_old"_a,
+    module.def("replay", &replay_arrays, "clusters"_a, "turns"_a, "points"_a, "theta_old"_a,
                "gamma"_a, "new_penalty"_a);
     module.def("settle_clusters", &settle_clusters, "n_members"_a, "bins"_a, "memory"_a, "sums"_a,
                "new_penalty"_a);
@@ -393,8 +305,6 @@ void bind_pieces(nb::module_& module) {
     module.def(
         "rounded_sum", [](Floats values) { return rounded_sum(values.data(), values.size(), 1); },
         "values"_a);
-    module.def("hash_orders", &hash_orders, "n_points"_a, "seed"_a, "n_init"_a);
-    module.def("order_seeds", &order_seeds, "seed"_a, "n_init"_a);
 }
 
 }  // namespace dynmeans::bindings

@@ -17,9 +17,11 @@ void bind_sequences(nb::module_& module);   // sequence.cpp
 void bind_checks(nb::module_& module);      // checks.cpp
 void bind_moves(nb::module_& module);       // moves.cpp
 void bind_pieces(nb::module_& module);      // dask.cpp
+void bind_piece_sets(nb::module_& module);  // dask_sets.cpp
 void bind_samplers(nb::module_& module);    // mixture.cpp
 void bind_groups(nb::module_& module);      // groups.cpp
 void bind_suggestion(nb::module_& module);  // description.cpp
+void bind_words(nb::module_& module);       // words.cpp
 
 namespace {
 
@@ -60,7 +62,9 @@ NB_MODULE(DYNMEANS_MODULE, module) {
     bind_checks(module);
     bind_moves(module);
     bind_pieces(module);
+    bind_piece_sets(module);
     bind_samplers(module);
     bind_groups(module);
     bind_suggestion(module);
+    bind_words(module);
 }

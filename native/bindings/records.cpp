@@ -41,7 +41,7 @@ Penalties read_penalties(const RecordTypes& types, nb::handle penalties, const d
         return nb::cast<double>(nb::handle(types.penalties.field(penalties, f)));
     };
     return {number(0), number(1), number(2), is_text(types.penalties.field(penalties, 3), "exact"),
-            moving};
+            moving, is_text(types.penalties.field(penalties, 5), "sphere")};
 }
 
 GivenState read_state(const RecordTypes& types, nb::handle state, std::size_t n_features) {

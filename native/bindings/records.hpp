@@ -62,8 +62,9 @@ struct RecordTypes {
                           "time", "velocities", "velocity_covariances"}};
     RecordType<8> clustering{
         {"labels", "ids", "counts", "centers", "cost", "n_iter", "cost_trace", "execution"}};
-    RecordType<5> penalties{{"new_penalty", "revival_penalty", "drift", "revival", "motion"}};
-    RecordType<4> orders{{"entropy", "n_init", "by", "search"}};
+    RecordType<6> penalties{
+        {"new_penalty", "revival_penalty", "drift", "revival", "motion", "centers"}};
+    RecordType<3> orders{{"entropy", "n_init", "search"}};
     PyObject* backend = nullptr;  // its name
 };
 
@@ -87,7 +88,7 @@ inline const RecordTypes& record_types(nb::handle classes) {
 struct FollowTypes {
     RecordType<10> memory{{"clusters", "space", "penalties", "entropy", "n_features",
                            "feature_names", "lives", "evidence", "plan", "method"}};
-    RecordType<5> step{{"before", "elapsed", "clustering", "after", "space"}};
+    RecordType<6> step{{"before", "elapsed", "clustering", "after", "space", "points"}};
     PyTypeObject* lives = nullptr;
     Py_ssize_t most_waiting = 0, most_ids = 0, many_clusters = 0;
 };

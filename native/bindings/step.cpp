@@ -33,7 +33,6 @@ struct AskedOrders {
     const std::int64_t* listed;
     std::size_t n_init;
     std::uint64_t entropy;
-    bool by_content;
     int depth;
 };
 
@@ -47,10 +46,10 @@ AskedOrders read_orders(const RecordTypes& types, nb::handle orders, int depth) 
     const auto field = [&](std::size_t f) { return nb::handle(types.orders.field(orders, f)); };
     if (types.orders.fits(orders))
         return {nullptr, nb::cast<std::size_t>(field(1)), nb::cast<std::uint64_t>(field(0)),
-                is_text(field(2), "content"), depth_of(field(3))};
+                depth_of(field(2))};
     PyArrayObject* array = plain_array<std::int64_t, 2>(orders);
     if (!array) throw nb::type_error("orders must be a table of integers or a VisitingOrders.");
-    return {data_of<std::int64_t>(array), static_cast<std::size_t>(PyArray_DIM(array, 0)), 0, false,
+    return {data_of<std::int64_t>(array), static_cast<std::size_t>(PyArray_DIM(array, 0)), 0,
             depth};
 }
 
@@ -64,9 +63,7 @@ StepResult step_in(const AskedOrders& asked, const Points<Value>& batch, const G
         return step(batch, given, before.view, penalties, elapsed, execution, pool);
     }
     const std::uint64_t seed = seed_of_step(asked.entropy, before.n_steps);
-    MadeOrders made(
-        asked.by_content ? VisitingOrders(batch, seed) : VisitingOrders(batch.n_points, seed),
-        asked.n_init, batch.n_points);
+    MadeOrders made(VisitingOrders(batch, seed), asked.n_init, batch.n_points);
     made.depth = asked.depth;
     return step(batch, made, before.view, penalties, elapsed, execution, pool);
 }
@@ -187,7 +184,8 @@ nb::object follow_if_small(nb::handle records, nb::handle more_records, nb::hand
     nb::object next = more.memory.make({nb::borrow(after), kept(1), kept(2), kept(3), kept(4),
                                         kept(5), std::move(lives), kept(7), kept(8), kept(9)});
     nb::object step = more.step.make({nb::borrow(state), nb::borrow(elapsed),
-                                      nb::borrow(clustering), nb::borrow(after), kept(1)});
+                                      nb::borrow(clustering), nb::borrow(after), kept(1),
+                                      nb::none()});
     return nb::make_tuple(std::move(next), std::move(step));
 }
 

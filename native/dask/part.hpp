@@ -1,6 +1,6 @@
-// A part of a batch that lies on many machines: consecutive rows, what is known of them from the
-// passes so far, and the key that decides when each is visited. Keys are all different; a pass
-// visits the rows in increasing order of key, wherever they lie.
+// A part of a batch that lies on many machines: some of its rows, what is known of them from the
+// passes so far, and the turn of each. A pass visits the rows by increasing turn, wherever they
+// lie.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "algorithm/visiting_orders.hpp"
+#include "dask/turns.hpp"
 #include "records/points.hpp"
 #include "search/cost_table.hpp"
 #include "threads/blocks.hpp"
@@ -24,17 +25,36 @@ constexpr Slot kProposer = -2;  // wants an inactive or a new cluster: not for a
 template <typename Value>
 struct Part {
     Points<Value> points;
-    std::uint64_t first_row;         // in the whole batch
-    std::uint64_t seed;              // of this visiting order
-    const std::uint64_t* positions;  // the keys, where the order was given; null: hashed rows
-    Slot* labels;                    // after the last pass
-    Slot* next;                      // in the pass under way
-    double* own;                     // cost of the own cluster
-    const std::int64_t* movers;      // rows whose `next` is not their label; null: not known
+    std::uint64_t first_row;       // in the whole batch, of consecutive rows
+    const std::uint64_t* numbers;  // of the rows in the whole batch; null: consecutive rows
+    const std::uint64_t* codes;    // hash of each row, or its place in an order that was given
+    std::uint64_t seed;            // of this visiting order, where rows are hashed
+    bool is_hashed;
+    Slot* labels;                // after the last pass
+    Slot* next;                  // in the pass under way
+    double* own;                 // cost of the own cluster
+    const std::int64_t* movers;  // rows whose `next` is not their label; null: not known
     std::size_t n_movers;
 
-    std::uint64_t key(std::size_t i) const {
-        return positions ? positions[i] : mix((first_row + i) ^ seed);
+    std::uint64_t key(std::size_t i) const { return is_hashed ? mix(codes[i] ^ seed) : codes[i]; }
+    Turn turn(std::size_t i) const {
+        return {key(i), is_hashed ? tie_of(points, i) : 0, number(i)};
+    }
+    std::uint64_t number(std::size_t i) const { return numbers ? numbers[i] : first_row + i; }
+
+    // Rows of equal keys are few: their ties are looked at where that matters.
+    bool is_before(std::size_t i, const Turn& other) const {
+        const std::uint64_t own_key = key(i);
+        return own_key != other.key ? own_key < other.key : turn(i) < other;
+    }
+    bool is_after(std::size_t i, const Turn& other) const {
+        const std::uint64_t own_key = key(i);
+        return own_key != other.key ? other.key < own_key : other < turn(i);
+    }
+    bool is_in(std::size_t i, const TurnRange& range) const {
+        const std::uint64_t own_key = key(i);
+        if (range.first.key < own_key && own_key < range.last.key) return true;
+        return !is_before(i, range.first) && !is_after(i, range.last);
     }
 
     // The rows that have another slot in the pass under way.
@@ -55,17 +75,10 @@ void for_each_run(const Part<Value>& part, Look look) {
         look(begin, std::min(begin + kPointBlock, part.points.n_points));
 }
 
-struct KeyRange {
-    std::uint64_t first, last;  // both inside
-
-    bool has(std::uint64_t key) const { return first <= key && key <= last; }
-    bool is_everything() const { return first == 0 && last == UINT64_MAX; }
-};
-
-// What happened to clusters in a pass, in the order it happened: after the visit with this key,
-// slot k is as said here.
+// What happened to clusters in a pass, in the order it happened: after the visit at this turn,
+// slot k is as given here.
 struct SlotChanges {
-    const std::uint64_t* keys;
+    const Turn* turns;
     const std::int64_t* slots;
     const double *centers, *offsets, *scales;
     const std::uint8_t* is_active;  // opened or revived; else emptied

@@ -1,10 +1,10 @@
 // The second half of a pass over parts: labels from the clusters as they stood, and the list of
 // what happened to them since.
 //
-// A label is a function of the row, its key, the clusters at the start of the pass and the changes
-// with lower keys, and of nothing else. So it can be computed again anywhere, at any time
+// A label is a function of the row, its turn, the clusters at the start of the pass and the changes
+// at earlier turns, and of nothing else. So it can be computed again anywhere, at any time
 // (`walk_changes`); `settle_labels` is the fast form for a machine that still holds the row's
-// choice among the clusters at the beginning of a range of keys. Within such a range no cluster
+// choice among the clusters at the beginning of a range of turns. Within such a range no cluster
 // empties, or none that anybody wants to join afterwards: only opened and revived ones matter.
 #pragma once
 
@@ -21,21 +21,21 @@ namespace dynmeans::dask {
 
 using namespace passes;
 
-using Turn = std::pair<std::uint64_t, std::size_t>;  // key, row of the part
+using Visit = std::pair<Turn, std::size_t>;  // row of the part
 
-// Visits these rows in order of key, and lets the changes happen on the way.
+// Visits these rows in order of turn, and lets the changes happen on the way.
 template <typename Value>
-void visit_turns(const Part<Value>& part, std::vector<Turn>& turns, ClusterTable clusters,
+void make_visits(const Part<Value>& part, std::vector<Visit>& visits, ClusterTable clusters,
                  const SlotChanges& changes, double new_penalty) {
-    std::sort(turns.begin(), turns.end());
+    std::sort(visits.begin(), visits.end());
     std::vector<double> buffer(clusters.n_features);
     std::size_t e = 0;
-    for (const auto& [key, i] : turns) {
-        for (; e < changes.n_changes && changes.keys[e] < key; ++e) clusters.apply(changes, e);
+    for (const auto& [turn, i] : visits) {
+        for (; e < changes.n_changes && changes.turns[e] < turn; ++e) clusters.apply(changes, e);
         const double* y = part.points.row(i, buffer.data());
         std::size_t slot = clusters.table.cheapest(y, new_penalty, CostTable::kNone).slot;
         if (!clusters.is_free_to_join(slot)) {  // then the row itself opened or revived a cluster
-            if (e == changes.n_changes || changes.keys[e] != key || !changes.is_active[e])
+            if (e == changes.n_changes || !(changes.turns[e] == turn) || !changes.is_active[e])
                 throw std::logic_error("the changes do not belong to these rows");
             slot = static_cast<std::size_t>(changes.slots[e]);
         }
@@ -43,14 +43,15 @@ void visit_turns(const Part<Value>& part, std::vector<Turn>& turns, ClusterTable
     }
 }
 
-// Labels every row with a key of at most `last`, given the clusters at the start of the pass.
+// Labels every row up to the turn `last`, given the clusters at the start of the pass.
 template <typename Value>
 void walk_changes(const Part<Value>& part, const ClusterTable& clusters, const SlotChanges& changes,
-                  double new_penalty, std::uint64_t last) {
-    std::vector<Turn> turns;
+                  double new_penalty, const Turn& last) {
+    std::vector<Visit> visits;
     for (std::size_t i = 0; i < part.points.n_points; ++i)
-        if (part.points.takes_part(i) && part.key(i) <= last) turns.push_back({part.key(i), i});
-    visit_turns(part, turns, clusters, changes, new_penalty);
+        if (part.points.takes_part(i) && !part.is_after(i, last))
+            visits.push_back({part.turn(i), i});
+    make_visits(part, visits, clusters, changes, new_penalty);
 }
 
 template <typename Value>
@@ -77,22 +78,22 @@ class SettleLabels {
     }
 
     // `is_first`: rows had no label before, and `own` holds the cost of their choice.
-    void run(const Part<Value>& part, KeyRange range, bool is_first) {
+    void run(const Part<Value>& part, const TurnRange& range, bool is_first) {
         buffer_.resize(clusters_.n_features);
-        std::vector<Turn> proposers;
+        std::vector<Visit> proposers;
         for (std::size_t i = 0; i < part.points.n_points; ++i) {
             const Slot choice = part.next[i];
             if (choice == kUnlabeled) continue;
             if (choice == kProposer) {
-                if (range.has(part.key(i))) proposers.push_back({part.key(i), i});
+                if (part.is_in(i, range)) proposers.push_back({part.turn(i), i});
             } else if (static_cast<std::size_t>(choice) < rivals_.size() &&
                        !rivals_[choice].empty()) {
                 const bool has_cost = is_first || choice == part.labels[i];
                 if (has_cost && part.own[i] < rivals_[choice][0].first) continue;
-                if (range.has(part.key(i))) consider_changes(part, i, choice, has_cost);
+                if (part.is_in(i, range)) consider_changes(part, i, choice, has_cost);
             }
         }
-        if (!proposers.empty()) visit_turns(part, proposers, clusters_, changes_, new_penalty_);
+        if (!proposers.empty()) make_visits(part, proposers, clusters_, changes_, new_penalty_);
     }
 
   private:
@@ -103,11 +104,10 @@ class SettleLabels {
     void consider_changes(const Part<Value>& part, std::size_t i, Slot slot, bool has_cost) {
         const double* y = part.points.row(i, buffer_.data());
         const double cost = has_cost ? part.own[i] : clusters_.table.cost(y, slot);
-        const std::uint64_t key = part.key(i);
         Choice choice{static_cast<std::size_t>(slot), cost};
         for (const auto& [kept, e] : rivals_[slot]) {
             if (kept > cost) break;
-            if (changes_.keys[e] >= key) continue;
+            if (!part.is_after(i, changes_.turns[e])) continue;
             CostTable::consider(choice, changes_.slots[e],
                                 squared_distance(y, center(e), clusters_.n_features));
         }
@@ -121,28 +121,27 @@ class SettleLabels {
     std::vector<double> buffer_;
 };
 
-// Who came and went, by slot, among the rows with a key of at most `last`.
+// Who came and went, by slot, among the rows up to the turn `last`.
 struct Moves {
     std::vector<std::int64_t> n_joined, n_left;
-    std::vector<std::uint64_t> first_join, last_leave;
+    std::vector<Turn> first_join, last_leave;
 
     explicit Moves(std::size_t n_slots)
         : n_joined(n_slots, 0),
           n_left(n_slots, 0),
-          first_join(n_slots, UINT64_MAX),
-          last_leave(n_slots, 0) {}
+          first_join(n_slots, kLastTurn),
+          last_leave(n_slots, kFirstTurn) {}
 
     template <typename Value>
-    void add(const Part<Value>& part, std::uint64_t last) {
+    void add(const Part<Value>& part, const Turn& last) {
         part.for_each_mover([&](std::size_t i) {
-            const std::uint64_t key = part.key(i);
-            if (key > last) return;
+            if (part.is_after(i, last)) return;
             const Slot from = part.labels[i], to = part.next[i];
             ++n_joined[to];
-            first_join[to] = std::min(first_join[to], key);
+            if (part.is_before(i, first_join[to])) first_join[to] = part.turn(i);
             if (from == kUnlabeled) return;
             ++n_left[from];
-            last_leave[from] = std::max(last_leave[from], key);
+            if (part.is_after(i, last_leave[from])) last_leave[from] = part.turn(i);
         });
     }
 };

@@ -1,4 +1,4 @@
-// The first half of a pass over parts: every row in a range of keys looks at the clusters as they
+// The first half of a pass over parts: every row in a range of turns looks at the clusters as they
 // stand at the beginning of that range.
 //
 // A row whose cheapest choice is an active cluster can cause no event while none empties, so it may
@@ -28,18 +28,18 @@ using namespace algorithm;
 using namespace passes;
 
 struct Proposals {
-    std::vector<std::uint64_t> keys;
+    std::vector<Turn> turns;
     std::vector<double> rows;
-    std::size_t n_found = 0;  // all of them; the lowest keys are kept
+    std::size_t n_found = 0;  // all of them; the first are kept
 };
 
 class ProposalList {
   public:
-    void add(std::uint64_t key, std::size_t part, std::size_t row) {
-        found_.push_back({key, part, row});
+    void add(const Turn& turn, std::size_t part, std::size_t row) {
+        found_.push_back({turn, part, row});
     }
 
-    // The lowest `limit` keys, in increasing order.
+    // The first `limit`, by increasing turn.
     template <typename Value>
     Proposals take(const std::vector<Part<Value>>& parts, std::size_t limit,
                    std::size_t n_features) {
@@ -47,10 +47,10 @@ class ProposalList {
         kept.n_found = found_.size();
         const std::size_t n = std::min(limit, found_.size());
         std::partial_sort(found_.begin(), found_.begin() + n, found_.end(),
-                          [](const Found& a, const Found& b) { return a.key < b.key; });
+                          [](const Found& a, const Found& b) { return a.turn < b.turn; });
         std::vector<double> buffer(n_features);
         for (std::size_t f = 0; f < n; ++f) {
-            kept.keys.push_back(found_[f].key);
+            kept.turns.push_back(found_[f].turn);
             const double* y = parts[found_[f].part].points.row(found_[f].row, buffer.data());
             kept.rows.insert(kept.rows.end(), y, y + n_features);
         }
@@ -59,7 +59,7 @@ class ProposalList {
 
   private:
     struct Found {
-        std::uint64_t key;
+        Turn turn;
         std::size_t part, row;
     };
     std::vector<Found> found_;
@@ -94,7 +94,8 @@ class UnlabeledProposals {
         search_.build(clusters.table);
     }
 
-    void find(const std::vector<Part<Value>>& parts, KeyRange range, ProposalList& proposals) {
+    void find(const std::vector<Part<Value>>& parts, const TurnRange& range,
+              ProposalList& proposals) {
         for (std::size_t p = 0; p < parts.size(); ++p) {
             const std::size_t n = list_rows(parts[p], range);
             if (p == 0 && n * parts.size() > kRowsOfSlot * clusters_.table.size()) start_guessing();
@@ -117,12 +118,12 @@ class UnlabeledProposals {
         double highest(std::size_t) const { return new_penalty; }
     };
 
-    std::size_t list_rows(const Part<Value>& part, KeyRange range) {
+    std::size_t list_rows(const Part<Value>& part, const TurnRange& range) {
         rows_.resize(std::max(rows_.size(), part.points.n_points + 1));
         Row* next = rows_.data();
         for (std::size_t i = 0; i < part.points.n_points; ++i) {
             *next = static_cast<Row>(i);
-            next += range.has(part.key(i)) && part.points.takes_part(i);
+            next += part.is_in(i, range) && part.points.takes_part(i);
         }
         return static_cast<std::size_t>(next - rows_.data());
     }
@@ -173,7 +174,7 @@ class UnlabeledProposals {
             part.own[i] = choices_[m].cost;
             part.next[i] = kProposer;
             if (!clusters_.is_free_to_join(choices_[m].slot)) {
-                proposals.add(part.key(i), p, i);
+                proposals.add(part.turn(i), p, i);
                 continue;
             }
             part.next[i] = static_cast<Slot>(choices_[m].slot);
@@ -192,7 +193,7 @@ class UnlabeledProposals {
 
 // Rows that have a label. Until its turn comes a row is a member of its cluster, which is therefore
 // active and where it was when the pass began, whatever happened to others; so the bounds of
-// neighbors.hpp hold for the clusters as they stand at the beginning of any range of keys.
+// neighbors.hpp hold for the clusters as they stand at the beginning of any range of turns.
 template <typename Value>
 class LabeledProposals {
   public:
@@ -213,7 +214,7 @@ class LabeledProposals {
 
     // Lists the rows of each part that want another active cluster, too.
     std::vector<std::vector<std::int64_t>> find(const std::vector<Part<Value>>& parts,
-                                                KeyRange range, ProposalList& proposals) {
+                                                const TurnRange& range, ProposalList& proposals) {
         std::vector<std::vector<std::int64_t>> movers(parts.size());
         for (std::size_t p = 0; p < parts.size(); ++p)
             for_each_run(parts[p], [&](std::size_t begin, std::size_t end) {
@@ -247,12 +248,12 @@ class LabeledProposals {
             return;
         }
         part.next[i] = kProposer;
-        proposals.add(part.key(i), p, i);
+        proposals.add(part.turn(i), p, i);
     }
 
     // Rows of the range that the bounds do not keep in their cluster; the others stay. Without a
     // branch, as in marked_points.hpp, where the range has all rows.
-    std::size_t list_restless(const Part<Value>& part, KeyRange range, std::size_t begin,
+    std::size_t list_restless(const Part<Value>& part, const TurnRange& range, std::size_t begin,
                               std::size_t end) {
         bounds_.assign(1, CostTable::kNever);  // of rows without a label, then of the slots
         for (std::size_t k = 0; k < clusters_.is_active.size(); ++k)
@@ -263,7 +264,7 @@ class LabeledProposals {
         const double* bounds = bounds_.data() + 1;
         std::uint32_t* next = list_.data();
         for (std::size_t i = begin; i < end; ++i) {
-            if (!range.is_everything() && !range.has(part.key(i))) continue;
+            if (!range.is_everything() && !part.is_in(i, range)) continue;
             const Slot a = part.labels[i];
             part.next[i] = a;
             *next = static_cast<std::uint32_t>(i);

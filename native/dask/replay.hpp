@@ -1,6 +1,6 @@
-// Event log and replay: one process replays the proposers: in order of their keys each looks at the
-// clusters as they then are, and opens one, revives one, or finds that an earlier proposer made a
-// better place for it.
+// Event log and replay: one process replays the proposers: in order of their turns each looks at
+// the clusters as they then are, and opens one, revives one, or finds that an earlier proposer made
+// a better place for it.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 namespace dynmeans::dask {
 
 struct SlotChangeLists {
-    std::vector<std::uint64_t> keys;
+    std::vector<Turn> turns;
     std::vector<std::int64_t> slots;
     std::vector<double> centers;
 };
 
 // Slots below the number of `gamma` are remembered, at `theta_old`.
-inline SlotChangeLists replay(ClusterTable& clusters, const std::uint64_t* keys, const double* rows,
+inline SlotChangeLists replay(ClusterTable& clusters, const Turn* turns, const double* rows,
                               std::size_t n_rows, const double* theta_old,
                               const std::vector<double>& gamma, double new_penalty) {
     SlotChangeLists changes;
@@ -35,7 +35,7 @@ inline SlotChangeLists replay(ClusterTable& clusters, const std::uint64_t* keys,
                 center[j] = (gamma[k] * theta_old[k * d + j] + y[j]) / (gamma[k] + 1.0);
         }
         clusters.set(k, center.data(), 0.0, 1.0, true);
-        changes.keys.push_back(keys[r]);
+        changes.turns.push_back(turns[r]);
         changes.slots.push_back(static_cast<std::int64_t>(k));
         changes.centers.insert(changes.centers.end(), center.begin(), center.end());
     }

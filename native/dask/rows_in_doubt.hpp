@@ -2,9 +2,12 @@
 // (border_passes.hpp), all others stay behind.
 //
 // A row of slot a, at u from its own center, with no other cost whose root is below l, keeps its
-// slot until centers have moved by l - u (left_behind.hpp). At the pace of the last pass, its own
-// center and the fastest rival together, that is so many passes away: its date. Paces only decide
-// who is sent; the rest follows from slacks, which are bounds.
+// slot until centers have moved by l - u (left_behind.hpp). Of slots that are not listed up to a
+// reach R, an awake one is more than 2 R from center a, so more than 2 R - u from the row; of a
+// sleeping one, whose cost may grow slower than its distance, only that its root is above R is
+// known. At the pace of the last pass, its own center and the fastest rival together, l - u is so
+// many passes away: its date. Paces only decide who is sent; the rest follows from slacks, which
+// are bounds.
 #pragma once
 
 #include <algorithm>
@@ -59,7 +62,8 @@ class RowsInDoubt {
     // A row that stays in slot k, for now; `bound` is what Neighbors::look found.
     void add(std::size_t k, double own_cost, double bound, std::size_t part, std::size_t row) {
         const double u = std::max(std::sqrt(own_cost), kLeastDistance);
-        const double farther = 2.0 * WideReach::kRoom * own_.reach(k) - u;
+        const double wide = WideReach::kRoom * own_.reach(k);
+        const double farther = neighbors_.has_sleeping() ? wide : 2.0 * wide - u;
         const double slack = std::min(bound, farther) * (1.0 - kSlack) - u * (1.0 + kSlack);
         add(slack / paces_[k], part, row);
     }
@@ -112,8 +116,9 @@ class RowsInDoubt {
         for (std::size_t k = 0; k < paces_.size(); ++k) {
             if (paces_[k] == 0.0) continue;
             const double slack = std::max(0.0, horizon_ * paces_[k]);
+            const double share = neighbors_.has_sleeping() ? 1.0 : 0.5;
             const double u = std::min(std::sqrt(neighbors_.keeping_cost_of(k)) - slack,
-                                      WideReach::kRoom * own_.reach(k) - 0.5 * slack);
+                                      WideReach::kRoom * own_.reach(k) - share * slack);
             if (u > kLeastDistance) calm_[k] = u * u * (1.0 - 8.0 * kSlack);
         }
     }

@@ -11,6 +11,7 @@
 #include "algorithm/cost.hpp"
 #include "moves/set_moves.hpp"
 #include "passes/first_pass.hpp"
+#include "passes/following_pass.hpp"
 #include "passes/later_pass.hpp"
 #include "records/solution.hpp"
 
@@ -40,6 +41,9 @@ class Clusterer {
           sums_(sums),
           assignment_(points.n_points, remembered),
           slot_sums_(sums) {
+        if (remembered.is_on_sphere)
+            following_pass_.emplace(points, remembered, penalties.new_penalty,
+                                    is_accelerated_ ? execution.sgemm : nullptr, pool.interrupts());
         if (!is_accelerated_) return;
         first_pass_.emplace(points, remembered, penalties.new_penalty, execution.sgemm, pool);
         later_pass_.emplace(points, remembered, penalties.new_penalty, execution.sgemm, pool);
@@ -118,7 +122,9 @@ class Clusterer {
         if (!uses(Acceleration::kMovedRivals)) has_moved_.assign(has_moved_.size(), 1);
         const std::size_t n_moved = assignment_.moves.size();
         assignment_.start_pass();
-        if (!is_accelerated_ || !(cost_trace_.empty() || uses(Acceleration::kBounds)))
+        if (following_pass_ && cost_trace_.empty()) {
+            following_pass_->run(order, assignment_);
+        } else if (!is_accelerated_ || !(cost_trace_.empty() || uses(Acceleration::kBounds)))
             assign_labels(points_, order, 0, remembered_, penalties_.new_penalty,
                           pool_.interrupts(), assignment_);
         else if (cost_trace_.empty()) {
@@ -147,6 +153,7 @@ class Clusterer {
     Assignment assignment_;
     SlotSums slot_sums_;
     std::optional<FirstPass<Value>> first_pass_;
+    std::optional<FollowingPass<Value>> following_pass_;  // in its place, on the sphere
     std::optional<LaterPass<Value>> later_pass_;  // where anything is accelerated
     std::vector<double> counts_, within_, cost_trace_;
     std::vector<std::uint8_t> has_moved_;

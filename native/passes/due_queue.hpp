@@ -3,7 +3,8 @@
 // The clock of a slot only goes on, so an entry is moved between buckets at most once for each bit
 // of its date: bucket b holds the dates that differ from the present first at bit b - 1, counted
 // from the lowest. What is not due is not looked at, but for the one bucket that the present
-// enters.
+// enters. Whatever is left after a look, in any bucket, is due later than that look: so `least_` is
+// no more than the next key, also where the clock stood still and only bucket 0 was read.
 #pragma once
 
 #include <algorithm>
@@ -60,9 +61,10 @@ class DueQueue {
         if (size_ == 0 || now < least_) return;
         if (buckets_.size() == 1 && size_ > kFlat) deal_out();
         const std::size_t n_before = due.size();
-        const std::size_t last = buckets_.size() == 1 ? 0 : bucket_of(now);
+        const bool is_flat = buckets_.size() == 1;
+        const std::size_t last = is_flat ? 0 : bucket_of(now);
         present_ = std::max(present_, now);
-        if (last == 0) least_ = kNever;
+        least_ = is_flat ? kNever : now + 1;
         for (std::size_t b = 0; b <= last; ++b) {
             std::vector<Entry> entries;
             entries.swap(buckets_[b]);

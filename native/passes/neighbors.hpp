@@ -45,6 +45,8 @@ class Neighbors {
     };
 
     std::size_t n_slots() const { return keeping_.size(); }
+    // Whether a remembered cluster that is not active could be revived.
+    bool has_sleeping() const { return has_sleeping_; }
     // A point of slot k with an own cost below this keeps its label.
     double keeping_cost_of(std::size_t k) const { return keeping_[k]; }
 
@@ -204,14 +206,15 @@ class Neighbors {
         return (u + u / std::sqrt(least_scale_)) * (1.0 + kSlack);
     }
 
-    // Whether the list of slot k is whole as it is: nothing near it has moved since it was made.
+    // Whether the list of slot k is whole as it is: nothing has moved since it was made, within the
+    // radius it was made for. A smaller one would not do, as it may grow again.
     bool stands(std::size_t k, const std::vector<std::uint8_t>& has_moved, const CostTable& table,
                 double highest_own, std::size_t n_features) {
         bool is_whole = is_whole_ && !has_moved[k] && highest_own <= built_to_[k];
         if (is_whole) {
             for (const Rival& rival : rivals_[k]) is_whole &= !has_moved[rival.slot];
             const double* center = table.center(k);
-            const double radius = radius_of(highest_own);
+            const double radius = radius_of(built_to_[k]);
             moved_line_.visit_within(center[feature_], radius, [&](Slot other) {
                 const double gap = squared_distance(center, table.center(other), n_features);
                 is_whole &= gap > radius * radius;

@@ -16,6 +16,7 @@ struct Penalties {
     double drift;                    // tau
     bool exact_revival;              // rule "exact" instead of "paper" (decision 0001)
     const double* moving = nullptr;  // 1 for features that keep a course, else 0; null: none does
+    bool is_on_sphere = false;       // centers have length 1 (decision 0019)
 };
 
 struct Remembered {
@@ -24,6 +25,7 @@ struct Remembered {
     const double* weights;       // w
     std::size_t n_clusters;
     std::size_t n_features;
+    bool is_on_sphere = false;
     std::vector<double> ages;  // dt
     std::vector<double> gamma;
     std::vector<double> offsets;
@@ -40,6 +42,7 @@ struct Remembered {
           weights(weights),
           n_clusters(dt.size()),
           n_features(n_features),
+          is_on_sphere(penalties.is_on_sphere),
           ages(std::move(dt)),
           gamma(n_clusters),
           offsets(n_clusters),
@@ -52,7 +55,8 @@ struct Remembered {
             const double spread = 1.0 / weights[k] + moved;
             gamma[k] = 1.0 / spread;
             offsets[k] = penalties.revival_penalty * ages[k];
-            scales[k] = 1.0 / ((penalties.exact_revival ? spread : moved) + 1.0);
+            const double fading = penalties.exact_revival ? spread : moved;
+            scales[k] = 1.0 / ((is_on_sphere ? 0.0 : fading) + 1.0);
         }
     }
 

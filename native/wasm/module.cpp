@@ -10,6 +10,11 @@
 #include "engine/step.hpp"
 #include "wasm/principal_axes.hpp"
 
+// The standard library would write its last words to a file, which needs imports from the host.
+_LIBCPP_BEGIN_NAMESPACE_STD
+void __libcpp_verbose_abort(const char*, ...) noexcept { __builtin_trap(); }
+_LIBCPP_END_NAMESPACE_STD
+
 #define DYNMEANS_EXPORT(name) extern "C" __attribute__((export_name(#name), used))
 
 namespace {

@@ -1,4 +1,4 @@
-"""Numbers told in the sentences of the pages on the paper, from the committed results.
+"""Single numbers on the pages on the paper, from the committed results.
 
 A fact is asked for by a name and arguments, as in ``gain, real, week, scaled, 2, tuned,
 dp_means``. Arguments of flights are data, span, feature, hours, origin, method and choice; those
@@ -65,14 +65,6 @@ def deeper(
     return f"{gains.mean():+.1f} ± {gains.sem():.1f}"
 
 
-def vanished(noise: str, vanish: str, max_gap: str) -> str:
-    """Return tracking accuracy where clusters are absent in a share of the steps, at one T_Q."""
-    rows = read_rows("vanishing").frame
-    rows = rows[(rows["noise"] == noise) & (rows["vanish"] == float(vanish))]
-    found = rows.loc[rows["max_gap"] == float(max_gap), "accuracy_frozen"]
-    return with_error(found.mean(), found.sem())
-
-
 def _named(parameter: str, rows: pd.DataFrame) -> list[str]:
     return list(rows["parameter"].unique()) if parameter == "*" else [parameter]
 
@@ -105,18 +97,6 @@ def gain(data: str, *arguments: str) -> str:
 def _at_once(arguments: tuple[str, ...]) -> tuple[str, ...]:
     """Return the arguments of the row of DP-Means, which has all flights in one batch."""
     return (*arguments[:2], "0", *arguments[3:])
-
-
-def flight_errors(data: str, *arguments: str) -> str:
-    """Return the least and the most error over flights of some rows of Table 1, in points."""
-    found = 100 * _rows(table_1(data), arguments)["flight_error"]
-    return _range(f"{found.min():.1f}", f"{found.max():.1f}")
-
-
-def clusters(data: str, *arguments: str) -> str:
-    """Return how many clusters some rows of Table 1 found, least to most."""
-    found = _rows(table_1(data), arguments)["n_found"]
-    return _range(f"{found.min():.0f}", f"{found.max():.0f}")
 
 
 def remembered(memory: str, feature: str, span: str, hours: str) -> str:
@@ -227,9 +207,9 @@ FACTS = {
     **{
         function.__name__: function
         for function in (
-            *(lost, robustness_streams, lost_by_search, search_streams, deeper, vanished),
+            *(lost, robustness_streams, lost_by_search, search_streams, deeper),
             *(accuracy, accuracies, gain, gains, times, helped, trials, flights, scored),
-            *(flight_errors, clusters, windows_apart, own_variance, table_1_missing),
+            *(windows_apart, own_variance, table_1_missing),
             *(remembered, suggested, measured),
         )
     },

@@ -131,11 +131,11 @@ def identities_true(noise: str) -> str:
 
 def _rungs(n_rungs: int) -> str:
     config = config_of(NOISES[0])
-    told = [
+    shown = [
         f"{n_settings(config, 'gibbs', rung)} {'settings' if rung == 0 else 'at most'} on {n}"
         for rung, n in enumerate(config.search_streams[:n_rungs])
     ]
-    return f"{', '.join(told[:-1])} and {told[-1]} streams"
+    return f"{', '.join(shown[:-1])} and {shown[-1]} streams"
 
 
 def _sweep(noise: str) -> np.ndarray:

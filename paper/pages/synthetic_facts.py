@@ -1,4 +1,4 @@
-"""Numbers of the synthetic experiment told in sentences, from the committed results.
+"""Single numbers of the synthetic experiment, from the committed results.
 
 Arguments are noise, origin of the parameters, method, clusters, choice of the sample and score;
 those at the end may be left out.
@@ -16,7 +16,7 @@ from paper.synthetic.summary import (
     by_effort,
     trials_of,
 )
-from paper.synthetic.tasks import HANDICAP, HONEST, PAPER, SEARCH
+from paper.synthetic.tasks import HANDICAP, HONEST, PAPER
 
 
 def tracked(
@@ -90,13 +90,6 @@ def behind_by(method: str, origin: str) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def behind_at(method: str, origin: str) -> str:
-    """Return the noises and numbers of clusters where it is behind."""
-    rows = _with_handicap(method, origin)
-    rows = rows[rows["gain"] < 0]
-    return ", ".join(f"{row.n_clusters} {row.noise}" for row in rows.itertuples())
-
-
 def _gains(method: str, origin: str) -> pd.Series:
     return 100 * _with_handicap(method, origin)["gain"]
 
@@ -107,18 +100,11 @@ def _with_handicap(method: str, origin: str) -> pd.DataFrame:
     return rows[is_method & (rows["choice"] == HANDICAP)]
 
 
-def searched() -> str:
-    """Return how many trials the search for Dynamic Means made, both noises together."""
-    frames = [synthetic(noise).frame for noise in NOISES]
-    n = sum(len(f[(f["part"] == SEARCH) & (f["method"] == "dynamic_means")]) for f in frames)
-    return f"{n:,}"
-
-
 FACTS = {
     function.__name__: function
     for function in (
-        *(tracked, worked, ahead, leads, slower, sweeps_slower, step_time, searched),
-        *(behind, behind_by, behind_at),
+        *(tracked, worked, ahead, leads, slower, sweeps_slower, step_time),
+        *(behind, behind_by),
     )
 }
 

@@ -13,10 +13,12 @@ from typing import Any
 
 # The package that is missing, and the extra that brings it.
 EXTRAS = {
+    "aiohttp": "remote",
     "confluent_kafka": "kafka",
     "dask": "dask",
     "distributed": "dask",
     "duckdb": "runs",
+    "fsspec": "remote",
     "matplotlib": "plots",
     "optuna": "tune",
     "paho": "mqtt",

@@ -202,3 +202,26 @@ def test_a_webhook_may_have_a_password_which_is_not_told(tmp_path, hook, caplog)
     assert "500" in caplog.text
     assert "hunter2swordfish" not in caplog.text
     assert b"hunter2swordfish" not in (tmp_path / "run" / "run.sqlite").read_bytes()
+
+
+def test_a_rule_added_after_a_pause_without_alerts_speaks_of_later_windows(tmp_path, told):
+    folder, old = tmp_path / "run", rule('"born"', f"command = {told.command}", "old")
+    added = rule('"born"', f"command = {told.command}", "added")
+    added += rule('"enters"\nbox = {x = [20, 90]}', f"command = {told.command}", "inside")
+    taken(folder, rules_file(tmp_path, old), [[NEAR]], at_once=1)
+    with Run.open(folder) as run:  # a pause: nobody looks at this window
+        run.process(Window([NEAR, FAR]))
+    taken(
+        folder,
+        rules_file(tmp_path, old + added),
+        [[NEAR, FAR], [NEAR, FAR, [50.0, 0.0]]],
+        at_once=1,
+    )
+    found = sorted((alert["rule"], alert["step"], alert["cluster_id"]) for alert in told())
+    assert found == [
+        ("added", 3, 2),
+        ("inside", 3, 2),
+        ("old", 0, 0),
+        ("old", 1, 1),
+        ("old", 3, 2),
+    ]

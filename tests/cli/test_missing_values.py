@@ -13,7 +13,7 @@ import dynmeans
 from dynmeans import Run
 from dynmeans.cli.__main__ import main
 from dynmeans.cli.progress import while_clustering
-from dynmeans.runs.one_call.cluster import RowsLeftOutWarning
+from dynmeans.one_call.cluster import RowsLeftOutWarning
 from dynmeans.runs.reading.window import Window
 
 

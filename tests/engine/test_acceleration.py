@@ -149,6 +149,32 @@ def test_first_pass_that_goes_on_in_the_order_of_memory_equals_plain(d):
     assert_same_bits(run(penalties, batches, "paper", n_threads=2), plain)
 
 
+# In late passes heavy points throw some centers far, while others hardly move.
+@pytest.mark.parametrize("seed", range(12))
+def test_weights_of_very_different_size_with_heavy_tails_equal_plain(seed, later_passes):
+    rng = np.random.default_rng(seed)
+    d, n = int(rng.choice([1, 2, 3, 5])), 3000
+    centers, batches = 5.0 * rng.normal(size=(20, d)), []
+    for _ in range(2):
+        X = centers[rng.integers(20, size=n)] + rng.standard_t(2.0, size=(n, d))
+        spread = 10.0 ** rng.uniform(-6.0, 6.0, n)
+        weights = spread if seed % 3 == 0 else np.where(rng.random(n) < 0.1, 1e4, 1.0)
+        batches.append((X, weights, rng.permutation(n)[None, :]))
+    penalties = Penalties(float(rng.choice([12, 50, 200])), max_gap=3, reach=1.5)
+    plain = run(penalties, batches, "paper", acceleration="none")
+    assert_same_bits(run(penalties, batches, "paper", n_threads=2), plain)
+
+
+@pytest.mark.parametrize("heavy", [1e3, 1e6])
+def test_late_passes_at_their_own_size_equal_plain_whatever_the_weights(heavy):
+    rng, n = np.random.default_rng(0), 60_000
+    X = 10.0 * rng.random((60, 3))[rng.integers(60, size=n)] + rng.normal(size=(n, 3))
+    batches = [(X, np.where(rng.random(n) < 0.5, heavy, 1.0), rng.permutation(n)[None, :])]
+    penalties = Penalties(12.0, max_gap=3, reach=1.5)
+    plain = run(penalties, batches, "paper", acceleration="none")
+    assert_same_bits(run(penalties, batches, "paper", n_threads=2), plain)
+
+
 @pytest.mark.parametrize("n_points", [40, 320], ids=["small", "medium"])
 @pytest.mark.parametrize("seed", range(100))
 def test_crowds_in_which_clusters_empty_and_revive_within_a_pass_equal_plain(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from same_results import assert_same
 from streams import batch_lists, light_batches, penalties_strategy, run
 
 from dynmeans import ClusterState, Penalties
@@ -17,18 +18,6 @@ from dynmeans.engine.execution import DEFAULT, Execution
 
 FAST_BACKENDS = ["native", pytest.param("gpu", marks=pytest.mark.gpu)]
 REVIVALS = st.sampled_from(["paper", "exact"])
-
-
-def assert_same(found, expected):
-    for (clustering, state), (clustering_0, state_0) in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(clustering.labels, clustering_0.labels)
-        np.testing.assert_array_equal(clustering.ids, clustering_0.ids)
-        np.testing.assert_array_equal(clustering.counts, clustering_0.counts)
-        np.testing.assert_array_equal(clustering.centers, clustering_0.centers)
-        np.testing.assert_array_equal(clustering.cost_trace, clustering_0.cost_trace)
-        assert clustering.counts.dtype == clustering_0.counts.dtype
-        assert (clustering.cost, clustering.n_iter) == (clustering_0.cost, clustering_0.n_iter)
-        assert state == state_0
 
 
 @pytest.mark.parametrize("backend", FAST_BACKENDS)

@@ -9,6 +9,7 @@ from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask import cluster
 from dynmeans.engine.dask.piece import Piece
 from dynmeans.engine.dask.piece_run import PieceRun
+from dynmeans.engine.dask.turns import END, to_words
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def plain(n_rows, n_features=2, seed=0):
 
 
 def slow_batch(n_rows=20_000, **options):
-    return [(plain(n_rows, **options), None, VisitingOrders(3, by="row"), 1.0)]
+    return [(plain(n_rows, **options), None, VisitingOrders(3), 1.0)]
 
 
 def gather(monkeypatch, n_bytes):
@@ -61,9 +62,8 @@ def test_rows_in_doubt_of_a_slow_batch_give_the_same_bits(
 
 
 def test_hundreds_of_passes_take_tens_of_rounds():
-    points, weights, orders, _ = slow_batch(60_000)[0]
     penalties = Penalties(0.02, max_gap=3, reach=1)
-    batch = (points, weights, orders, 1.0)
+    batch = (plain(60_000), None, VisitingOrders(0), 1.0)
     cuts = [7_000, 30_000]
     ((found, workers),) = solve(batch, ClusterState.empty(2), penalties, "paper", cuts)
     assert len(found.cost_trace) > 100
@@ -76,7 +76,7 @@ def test_gathered_rows_with_weights_and_memory_give_the_same_bits(monkeypatch, p
     for seed in range(3):
         weights = rng.choice([0.0, 0.3, 1.0, 5.0], size=9_000)
         points = plain(9_000, seed=seed).astype(np.float32 if seed == 1 else np.float64)
-        batches.append((points, weights, VisitingOrders(seed, by="row"), 1.0))
+        batches.append((points, weights, VisitingOrders(seed), 1.0))
     penalties = Penalties(0.05, revival_penalty=0.004, drift=0.5).with_motion("steady")
     check_batches(batches, penalties, "exact", 0)
     assert sum(passes_alone) > 10
@@ -93,7 +93,7 @@ def test_gathered_rows_of_a_given_order_give_the_same_bits(monkeypatch, passes_a
 def test_workers_that_forgot_what_they_sent_label_their_rows_again(monkeypatch, passes_alone):
     gather(monkeypatch, 50_000)
     monkeypatch.setattr(
-        Piece, "run", lambda piece, run, kept, positions: PieceRun(piece.parts, run, positions)
+        Piece, "run", lambda piece, run, kept, positions: PieceRun(piece, run, positions)
     )
     check_batches(slow_batch(9_000), Penalties(0.05, max_gap=3, reach=1), "paper", 0)
     assert sum(passes_alone) > 5
@@ -111,7 +111,8 @@ def pass_border(labels, in_doubt, slack=np.inf, reach=6.0, new_penalty=100.0):
     labels = np.array(labels, dtype=np.int32)
     unlabeled, n_slots = np.full(10, -1, np.int32), int(labels.max()) + 1
     sums = (np.array([11.0]), 1.0, 1.0, 10, False, new_penalty)
-    part = (LINE, None, 0, None, unlabeled, labels, np.zeros(10), None)
+    places = np.arange(10, dtype=np.uint64)
+    part = (LINE, None, 0, None, places, False, unlabeled, labels, np.zeros(10), None)
     bins = compiled.sum_moves([part], n_slots, sums)
     names = ("labels", "n_members", "bins", "has_moved", "last_centers", "costs", "n_passes")
     found = compiled.pass_border(
@@ -187,24 +188,48 @@ def test_rows_that_stay_behind_have_the_slack_of_their_slot(n_features, most):
     np.maximum.at(highest, labels, own)
     others = np.minimum(np.where(np.arange(30) == labels[:, None], np.inf, costs), new_penalty)
     slack = np.sqrt(others.min(axis=1)) - np.sqrt(own)
-    moves = 0.001 * rng.random(30)
+    moves, hashes = 0.001 * rng.random(30), compiled.hash_rows(points, 0, 0)
     *_, in_doubt = compiled.propose_labeled(
-        [(points, None, 0, None, labels, labels.copy(), own, None)],
+        [(points, None, 0, None, hashes, True, labels, labels.copy(), own, None)],
         7,
         (centers, offsets, scales, is_active),
         new_penalty,
-        0,
-        2**64 - 1,
+        to_words(0),
+        to_words(END - 1),
         5_000,
         highest,
         most,
         moves,
     )
-    keys, rows, _, sent_labels, places, slacks = in_doubt
+    numbers, rows, _, sent_labels, places, slacks = in_doubt
     stays = np.ones(5_000, dtype=bool)
     stays[places] = False
-    assert 0 < len(keys) <= most
+    assert 0 < len(numbers) <= most
     assert (slack[stays] >= slacks[labels[stays]]).all()
     np.testing.assert_array_equal(rows, points[places])
     np.testing.assert_array_equal(sent_labels, labels[places])
     assert most < 400 or (slack[places] < 0).sum() == (slack < 0).sum()
+
+
+@pytest.mark.parametrize("pace", [0.001, 0.005, 0.009])
+def test_rows_that_stay_behind_do_not_come_to_revive_a_cluster_first(pace):
+    """A sleeping cluster that costs little far off: no rival of any row, but with less to spare."""
+    points = np.linspace(-1.0, 1.0, 201)[:, None]
+    clusters = (np.array([[0.0], [7.8]]), np.array([0.0, 0.0]), np.array([1.0, 0.04]))
+    labels, own = np.zeros(201, np.int32), points[:, 0] ** 2
+    *_, in_doubt = compiled.propose_labeled(
+        [(points, None, 0, None, labels, labels.copy(), own, None)],
+        7,
+        (*clusters, np.array([1, 0], np.uint8)),
+        100.0,
+        0,
+        2**64 - 1,
+        201,
+        np.array([1.0, 0.0]),
+        201,
+        np.array([pace, 0.0]),
+    )
+    *_, places, slacks = in_doubt
+    stays = np.setdiff1d(np.arange(201), places)
+    slack = 0.2 * np.abs(points[:, 0] - 7.8) - np.abs(points[:, 0])
+    assert (slack[stays] >= slacks[0]).all()

@@ -3,13 +3,15 @@
 import numpy as np
 import pytest
 from batch_in_pieces import check_batches, check_stream, solve
+from colliding_rows import colliding_rows
 
 from dynmeans import ClusterState, Penalties, VisitingOrders, step
 from dynmeans.engine import blas
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask import assign_labels
 from dynmeans.engine.dask.piece import Piece
-from dynmeans.engine.dask.piece_run import PieceRun
+from dynmeans.engine.dask.piece_run import Part, PieceRun
+from dynmeans.engine.dask.turns import END, to_words
 
 N_STREAMS = 25
 
@@ -22,7 +24,7 @@ def test_pieces_equal_the_whole_batch_to_the_bit(seed):
 @pytest.mark.parametrize("seed", [0, 2, 5])
 def test_pieces_of_a_worker_without_memory_equal_the_whole_batch(seed, monkeypatch):
     monkeypatch.setattr(
-        Piece, "run", lambda piece, run, kept, positions: PieceRun(piece.parts, run, positions)
+        Piece, "run", lambda piece, run, kept, positions: PieceRun(piece, run, positions)
     )
     check_stream(seed)
 
@@ -33,9 +35,7 @@ def test_clusters_that_empty_within_a_pass_equal_the_whole_batch(seed):
     rng, batches = np.random.default_rng(seed), []
     for _ in range(3):
         points, weights = rng.random((190, 3)).round(1), np.exp(4 * rng.normal(size=190))
-        batches.append(
-            (points, weights, VisitingOrders(int(rng.integers(2**32)), 2, by="row"), 1.0)
-        )
+        batches.append((points, weights, VisitingOrders(int(rng.integers(2**32)), 2), 1.0))
     check_batches(batches, Penalties(0.01, revival_penalty=0.00001, drift=2.0), "exact", seed)
 
 
@@ -59,7 +59,7 @@ def test_every_way_of_searching_equals_the_whole_batch(n_features, n_clusters, d
     noise = rng.integers(-1, 2, size=(20_000, n_features)) * 0.25
     points = (centers[rng.integers(n_clusters, size=20_000)] + noise).astype(dtype)
     penalties = Penalties(0.5 * n_features**0.5, max_gap=3, reach=1)
-    orders = VisitingOrders(n_clusters, by="row")
+    orders = VisitingOrders(n_clusters)
     ((found, _),) = solve(
         (points, None, orders, 1.0), ClusterState.empty(n_features), penalties, "paper"
     )
@@ -89,27 +89,28 @@ def test_rows_find_their_cheapest_slot_and_only_others_propose(n_features, n_clu
         np.full(20_000, -1, np.int32),
         np.zeros(20_000),
     )
-    keys, _, n_found = compiled.propose_unlabeled(
-        [(points, None, 0, None, labels, chosen, own, None)],
+    hashes = compiled.hash_rows(points, 0, 0)
+    turns, _, n_found = compiled.propose_unlabeled(
+        [(points, None, 0, None, hashes, True, labels, chosen, own, None)],
         7,
         (centers, offsets, scales, is_active),
         new_penalty,
-        0,
-        2**64 - 1,
+        to_words(0),
+        to_words(END - 1),
         20_000,
         blas.sgemm_for(points),
     )
     joins = (lowest <= new_penalty) & (is_active[slots] == 1)
     assert (chosen == np.where(joins, slots, -2)).all()
     assert (own[joins] == lowest[joins]).all()
-    assert len(keys) == n_found == np.count_nonzero(~joins)
+    assert len(turns) == n_found == np.count_nonzero(~joins)
 
 
 def test_rows_too_far_off_for_cells_equal_the_whole_batch():
     rng = np.random.default_rng(0)
     places = np.array([*np.ndindex(10, 10), *([[1e13, 0.0]] * 3)])
     points = places[rng.integers(len(places), size=20_000)] + 0.1 * rng.normal(size=(20_000, 2))
-    penalties, orders = Penalties(0.5, max_gap=3, reach=1), VisitingOrders(3, by="row")
+    penalties, orders = Penalties(0.5, max_gap=3, reach=1), VisitingOrders(3)
     ((found, _),) = solve((points, None, orders, 1.0), ClusterState.empty(2), penalties, "paper")
     _, alone = step(points, ClusterState.empty(2), penalties, orders=orders)
     np.testing.assert_array_equal(found.cost_trace, alone.cost_trace)
@@ -130,10 +131,10 @@ def test_moves_keep_the_first_to_join_and_the_last_to_leave(
     positions = np.array([5, 1, 9, 3], dtype=np.uint64)
     labels, chosen = np.array([0, 0, 0, -1], np.int32), np.ones(4, np.int32)
     listed = None if movers is None else np.array(movers)
-    piece = (np.zeros((4, 1)), None, 0, positions, labels, chosen, np.zeros(4), listed)
-    found = compiled.count_moves([piece], 0, 2, last)
+    piece = (np.zeros((4, 1)), None, 0, None, positions, False, labels, chosen, np.zeros(4), listed)
+    found = compiled.count_moves([piece], 0, 2, (last, 0, 0))
     assert [array.tolist() for array in found[:2]] == [[0, joined], [left, 0]]
-    assert (found[2][1], found[3][0]) == (first_join, last_leave)
+    assert (found[2][1][0], found[3][0][0]) == (first_join, last_leave)
 
 
 @pytest.mark.parametrize("movers", [None, [0, 1, 3]])
@@ -145,7 +146,25 @@ def test_sums_of_moves_are_those_who_joined_less_those_who_left(movers):
     weights = np.array([1.0, 2.0, 3.0, 4.0])
     labels, chosen = np.array([0, 0, 0, -1], np.int32), np.array([1, 1, 0, 1], np.int32)
     listed = None if movers is None else np.array(movers)
-    part = (points, weights, 0, None, labels, chosen, np.zeros(4), listed)
+    places = np.arange(4, dtype=np.uint64)
+    part = (points, weights, 0, None, places, False, labels, chosen, np.zeros(4), listed)
     sums = (np.array([40.0]), 1.0, 4.0, 4, True, 1.0)
     totals = compiled.sum_moves([part], 2, sums).reshape(2, -1, 4).sum(axis=1)
     assert totals.tolist() == [[-3.0, -50.0, -900.0, 0.0], [7.0, 210.0, 7300.0, 0.0]]
+
+
+def test_rows_that_came_unaligned_from_another_worker_are_hashed():
+    there = np.zeros(8 * 20 + 1, dtype=np.uint8)[1:].view(np.float64).reshape(10, 2)
+    weights = np.zeros(8 * 10 + 1, dtype=np.uint8)[1:].view(np.float64)
+    assert not there.flags.aligned
+    piece = Piece([], [Part(0, there, weights)])
+    (hashes,) = piece.hashes((1, 0))
+    np.testing.assert_array_equal(hashes, compiled.hash_rows(np.zeros((10, 2)), 1, 0))
+    assert piece.magnitudes()[1:] == (np.inf, 0.0)
+
+
+def test_different_rows_of_equal_hashes_equal_the_whole_batch():
+    rows = colliding_rows(3, 0)
+    for penalty in (0.01, 0.5, 3.0):
+        batch = (rows, None, VisitingOrders(3, 2), 1.0)
+        check_batches([batch], Penalties(penalty, max_gap=3, reach=1), "paper", 0)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from label_sets import as_sets
 
 from dynmeans import ClusterState, DynamicMeans, Penalties, VisitingOrders, step
 
@@ -57,12 +58,6 @@ def run(batches, penalties, rows_of, n_threads):
         labels[rows] = clustering.labels
         results.append((labels, clustering, state))
     return results
-
-
-def as_sets(points, weights, labels):
-    """Labels beside what the rows hold: rows that hold the same may change places."""
-    columns = [*points.T, np.ones(len(points)) if weights is None else weights, labels]
-    return np.array(columns)[:, np.lexsort(columns)]
 
 
 def check_stream(seed):

@@ -27,7 +27,7 @@ from dynmeans.cli.app import app_for
 from dynmeans.engine.batch import Batch
 from dynmeans.follow.begin import begin, draw_entropy
 from dynmeans.follow.follow import follow
-from dynmeans.follow.recipe import FIELDS, Recipe
+from dynmeans.follow.recipe import PARAMETERS, Recipe
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
 from dynmeans.scale.groups.key_seeds import seed_of_key
@@ -50,7 +50,6 @@ CASES = {
     "space": {"new_penalty": 0.2, "random_state": 3, "space": "standard"},
     "method": {**BASE, "method": "dbscan(eps=8.0, min_samples=4)"},
     "n_init": {**BASE, "new_penalty": 4.0, "n_init": 7},
-    "order": {**BASE, "new_penalty": 4.0, "order": "row"},
     "search": {**BASE, "new_penalty": 4.0, "search": "deep"},
     "random_state": {**BASE, "new_penalty": 4.0, "random_state": 8},
     "families": {**BASE, "new_penalty": 4.0, "families": True},
@@ -66,7 +65,8 @@ IN_SPACES = {
     "auto": ("auto", 40.0),
     "geo": ("geo", 900.0**2),
     "angle": ("angle:200", 300.0),
-    "direction": ("direction", 0.01),
+    "cosine": ("cosine", 0.01),
+    "words": ("words", 0.01),
     "landmarks": ("landmarks:20", 0.3),
     "mixed": ("2*angle:200(0) + robust(1)", 30.0),
     "standard": ("standard", 0.2),
@@ -282,7 +282,6 @@ def _step(fields, field):
     orders = VisitingOrders(
         draw_entropy(fields["random_state"]),
         fields.get("n_init", 3),
-        fields.get("order", "content"),
         fields.get("search", "paper"),
     )
     rest = {k: v for k, v in fields.items() if k not in PENALTIES | STEP - {"max_clusters"}}
@@ -361,7 +360,7 @@ def _outcome(face, fields, field, tmp_path):
 
 
 def test_every_field_of_a_recipe_is_tried():
-    assert set(CASES) == set(FIELDS)
+    assert set(CASES) == set(PARAMETERS)
 
 
 @pytest.mark.parametrize("field", CASES)

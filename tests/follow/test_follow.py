@@ -1,7 +1,6 @@
 """One follower: a recipe, a memory, one step after the other, the same from a file."""
 
 import json
-from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from dynmeans.follow.begin import begin
 from dynmeans.follow.follow import follow, follow_all
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.predict import distances, predict
-from dynmeans.follow.recipe import Recipe, recipe_of
+from dynmeans.follow.recipe import PARAMETERS, Recipe
 from dynmeans.inputs.input_error import InputError
 from dynmeans.records.penalties import Penalties
 
@@ -141,7 +140,6 @@ def test_a_recipe_that_disagrees_with_the_memory_is_refused_by_name(batches, cha
     [
         ({"n_init": 0}, "n_init must be from 1 to 10000, got 0"),
         ({"n_init": 10**9}, "n_init must be from 1 to 10000, got 1000000000"),
-        ({"order": "random"}, "order must be one of content, row, got 'random'"),
         ({"space": "cubic"}, "space must be one of raw, standard, .*got 'cubic'"),
         ({"random_state": -1}, "random_state must be None, an integer from 0 to 2"),
         ({"penalties": Penalties(1.0, max_gap=5, reach=1.5), "max_gap": 3}, "give either"),
@@ -156,9 +154,31 @@ def test_a_wrong_recipe_is_refused_by_name(fields, told):
 
 
 def test_every_field_says_what_it_is():
-    for field in fields(Recipe):
+    for name, field in PARAMETERS.items():
         assert field.metadata["help"].endswith(".")
-        assert callable(field.metadata["check"])
+        assert name == "penalties" or callable(field.metadata["check"])
+
+
+def test_lambda_means_the_same_alone_and_by_name():
+    assert Recipe(4.0, max_gap=5) == Recipe(new_penalty=4.0, max_gap=5)
+    assert Recipe(4.0).to_json() == {"new_penalty": 4.0}
+
+
+def test_n_clusters_replaces_lambda_given_as_penalties_and_refuses_it_by_name():
+    assert Recipe(4.0, n_clusters=3) == Recipe(n_clusters=3)
+    with pytest.raises(ValueError, match="chooses lambda"):
+        Recipe(new_penalty=4.0, n_clusters=3)
+
+
+def test_an_unknown_parameter_of_a_recipe_is_refused_by_name():
+    with pytest.raises(TypeError, match="there is no parameter 'scale'"):
+        Recipe(scale="standard")
+
+
+def test_penalties_keep_their_revival_rule_if_n_clusters_chooses_lambda():
+    rows = np.repeat([[0.0], [5.0], [11.0]], 10, axis=0) + np.linspace(0, 0.5, 30)[:, None]
+    model = DynamicMeans(Penalties(1.0, max_gap=4, reach=2, revival="exact"), n_clusters=3)
+    assert model.fit(rows).penalties_.revival == "exact"
 
 
 def test_a_recipe_survives_json():
@@ -167,11 +187,6 @@ def test_a_recipe_survives_json():
         assert Recipe.from_json(recipe.to_json()) == recipe
     given = Recipe(Penalties(1.0, revival_penalty=0.1, drift=0.2, motion="steady", moving=[1]))
     assert Recipe.from_json(given.to_json()) == given
-
-
-def test_an_unknown_field_is_refused_by_name():
-    with pytest.raises(TypeError, match="there is no parameter 'scale'"):
-        recipe_of(scale="standard")
 
 
 @pytest.mark.parametrize("given", [(4, 8), [4, 8], "4-8"])

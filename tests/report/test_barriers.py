@@ -4,7 +4,6 @@ import pytest
 from report_pages import DESKTOP, PHONE, Page
 
 from dynmeans import Penalties
-from dynmeans.engine.wasm import WASM_MODULE
 from dynmeans.report import report_data, try_page, write_report
 from dynmeans.report.trial import Trial
 
@@ -33,7 +32,6 @@ def test_a_report_has_no_barriers(page, report_with_panel, size, scheme):
     assert page.barriers() == []
 
 
-@pytest.mark.skipif(not WASM_MODULE.exists(), reason="built without WebAssembly")
 @pytest.mark.parametrize(("size", "scheme"), SCREENS)
 def test_the_page_for_files_has_no_barriers(page, size, scheme, tmp_path):
     page.show_as(size, scheme)

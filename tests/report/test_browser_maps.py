@@ -5,7 +5,6 @@ import pytest
 from report_pages import DESKTOP, PHONE, Page
 
 from dynmeans import Run
-from dynmeans.engine.wasm import WASM_MODULE
 from dynmeans.report.from_run import run_report
 from dynmeans.report.render_page import write_report
 from dynmeans.runs import Recipe, RunConfig, Window
@@ -126,7 +125,6 @@ def test_the_penalty_is_told_in_kilometers_and_hours(storms):
     assert parameters["new_beyond"] == "600 km or 120 h"
 
 
-@pytest.mark.skipif(not WASM_MODULE.exists(), reason="built without a compiler for WebAssembly")
 def test_another_scale_is_tried_in_the_unit_of_the_space(page):
     before = page.run("return dynmeansReport.store.batches.map((b) => [...b.centers[1]])")
     page.find("#trial summary").click()

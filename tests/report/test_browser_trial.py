@@ -13,18 +13,11 @@ from dynmeans import DynamicMeans, Penalties
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.sequence import step_sequence
-from dynmeans.engine.wasm import WASM_MODULE
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.report import render_page, report_data, write_report
 from dynmeans.report.trial import Trial
 
 RUN = Trial(Penalties(1.0, max_gap=5, reach=1.2), random_state=3, command="dynmeans cluster a.csv")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _has_engine():
-    if not WASM_MODULE.exists():
-        pytest.skip("built without a compiler for WebAssembly: make system-deps, and build again")
 
 
 @pytest.fixture(scope="module")
@@ -199,10 +192,3 @@ def test_a_page_that_lacks_features_says_why_there_is_nothing_to_try(driver, tmp
     page.settle()
     page.find("#trial summary").click()
     assert "8 of the 12 features" in page.text("#trial-reason")
-
-
-def test_a_build_without_webassembly_says_so_on_the_page(data, monkeypatch, tmp_path):
-    monkeypatch.setattr(render_page, "WASM_MODULE", tmp_path / "none.wasm")
-    text = render_page.render_report(data)
-    assert "built without a compiler for WebAssembly" in text
-    assert 'id="trial"' not in text

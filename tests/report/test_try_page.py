@@ -14,18 +14,10 @@ from typer.testing import CliRunner
 
 from dynmeans import DynamicMeans
 from dynmeans.cli.app import app_for
-from dynmeans.engine.wasm import WASM_MODULE
-from dynmeans.inputs.input_error import InputError
 from dynmeans.report import try_page
 from dynmeans.spaces.globe import seam_of
 
 CENTERS = np.array([[0.0, 0.0], [8.0, 0.0], [0.0, 8.0]])
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _has_engine():
-    if not WASM_MODULE.exists():
-        pytest.skip("built without a compiler for WebAssembly: make system-deps, and build again")
 
 
 @pytest.fixture(scope="module")
@@ -148,6 +140,17 @@ def test_other_windows_can_be_asked_for(page, rows, tmp_path):
         ("a,b\nx,y\n", "a.csv has no column of numbers to cluster."),
         ("a,b\n", "could not be read: the file has no rows below its first line."),
         ('{"a": 1\n', "could not be read"),
+        ("a,b,a\n1,2,3\n", 'two columns are named "a": rename one'),
+        ('a,b\n1,2\n3,"4\n5,6\n7,8\n', "a quote that opens in line 3 is never closed"),
+        ('a,b\n1,"x"y\n2,z\n', "line 2 has text behind a closing quote"),
+        ('a,b\n1,"x\ny"\n2,"x"y\n', "line 4 has text behind a closing quote"),
+        ("a,b\n1,2\n3,4,5\n", "line 3 has 3 values, and the first line has 2"),
+        ("a,b\n1,2\n3\n", "line 3 has 1 value, and the first line has 2"),
+        (
+            "when,x\n01/02/2024,1\n02/02/2024,2\n",
+            'the dates of "when", such as 01/02/2024, may begin with the day or the month',
+        ),
+        ("when,x\n01.02.2024 10:00,1\n02.02.2024,2\n", "may begin with the day or the month"),
     ],
 )
 def test_a_file_that_cannot_be_taken_is_refused_in_one_line(page, tmp_path, text, said):
@@ -178,12 +181,6 @@ def test_the_command_writes_the_page(tmp_path):
     assert 300_000 < path.stat().st_size < 1_500_000
 
 
-def test_a_build_without_webassembly_is_refused_by_name(monkeypatch, tmp_path):
-    monkeypatch.setattr(try_page, "WASM_MODULE", tmp_path / "none.wasm")
-    with pytest.raises(InputError, match="no engine for browsers"):
-        try_page.render_try_page()
-
-
 def test_a_map_is_cut_open_where_no_row_is_not_at_the_date_line(page, tmp_path):
     rng = np.random.default_rng(0)
     places = [
@@ -199,3 +196,24 @@ def test_a_map_is_cut_open_where_no_row_is_not_at_the_date_line(page, tmp_path):
     values = [place["lon"] for place in places]
     assert axis["seam"] == pytest.approx(seam_of(np.array(values), 360.0))
     assert axis["start"] == -180
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "none"),
+    [
+        ("{day:02}/05/2026", "31/05/2026", "31/04/2026"),
+        ("05/{day:02}/2026", "05/31/2026", "04/31/2026"),
+        ("2026-05-{day:02}", "2026-05-31", "2026-04-31"),
+    ],
+)
+def test_dates_are_read_in_the_one_order_that_fits_and_impossible_days_are_left_out(
+    page, tmp_path, first, last, none
+):
+    days = [first.format(day=day) for day in range(1, 31) for _ in range(4)] + [last] * 4
+    lines = ["when,x,y", *(f"{day},{9 * (k % 2)},0" for k, day in enumerate(days)), f"{none},0,0"]
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(lines) + "\n")
+    give(page, path)
+    told = page.text("#try-said")
+    assert told.startswith("124 rows in 31 windows")
+    assert "1 row without a number or a date left out" in told

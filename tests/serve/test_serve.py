@@ -14,7 +14,6 @@ from serving import served, windows
 
 from dynmeans import Run
 from dynmeans.cli.__main__ import main
-from dynmeans.engine.wasm import WASM_MODULE
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.serve.server import guarded_app, serve
 
@@ -215,7 +214,7 @@ def test_hostile_names_stay_text(shared, text):
     assert done.status_code in (200, 422)
     page = httpx.get(address + "/").text
     assert "<img src=x" not in page
-    assert page.count("</script>") == (4 if WASM_MODULE.exists() else 2)  # an engine has two
+    assert page.count("</script>") == 4  # the engine has two
     assert "a=b" not in str(done.headers)
     assert httpx.get(address + "/api/status").status_code == 200
 

@@ -1,13 +1,17 @@
 """The server under load, over a run that is replaced, and with bodies of any kind."""
 
 import asyncio
+import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from contextlib import suppress
 
 import httpx
 import pytest
+import servers
 from run_cases import RECIPE
 from serving import served, windows
 
@@ -131,6 +135,58 @@ def test_a_request_that_does_not_come_to_its_end_is_given_up(folder, text, monke
     assert answer.startswith(b"HTTP/1.1 408") == text.startswith(b"POST")
 
 
+N_PAGES = 30  # more than a socket holds
+
+
+def unread(address, n, room=4096):
+    """Clients that ask for many pages, and do not read them yet."""
+    host, port = address.removeprefix("http://").split(":")
+    raws = []
+    for _ in range(n):
+        raw = socket.socket()
+        raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, room)
+        raw.connect((host, int(port)))
+        raw.sendall(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n" * N_PAGES)
+        raws.append(raw)
+    return raws
+
+
+def test_clients_that_never_read_keep_nobody_out(folder, monkeypatch):
+    for module in (connections, server):
+        monkeypatch.setattr(module, "MOST_CONNECTIONS", 60)
+    with served(folder) as address:
+        raws = unread(address, 65)
+        try:
+            for _ in range(5):
+                begin = time.monotonic()
+                assert httpx.get(f"{address}/api/status", timeout=20).status_code == 200
+                assert time.monotonic() - begin < 5
+        finally:
+            for raw in raws:
+                raw.close()
+
+
+def test_a_client_that_never_reads_is_given_up_and_a_slow_one_gets_all(folder, monkeypatch):
+    monkeypatch.setattr(connections, "READ_SECONDS", 3.0)
+    with served(folder) as address:
+        whole = N_PAGES * len(httpx.get(f"{address}/").content)
+        (dead,), (slow,) = unread(address, 1), unread(address, 1, room=1 << 18)
+        found = b""
+        while len(found) < whole and (part := slow.recv(65536)):
+            found += part
+            time.sleep(0.01)
+        time.sleep(4)
+        dead.settimeout(5)
+        read = 0
+        with suppress(ConnectionResetError):
+            while part := dead.recv(1 << 20):
+                read += len(part)
+        dead.close()
+        slow.close()
+    assert len(found) >= whole
+    assert read < whole
+
+
 def test_no_more_readers_than_the_limit_are_admitted(folder):
     async def ask(address):
         limits = httpx.Limits(max_connections=None)
@@ -248,3 +304,23 @@ def test_bodies_in_chunks_are_read_or_refused_like_others(folder):
         raw.close()
         sender.join()
         assert answer.startswith(b"HTTP/1.1 413")
+
+
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_a_server_that_is_told_to_stop_ends_with_an_exit_code_of_its_own(folder, sent, code):
+    port = servers.free_port()
+    words = [sys.executable, "-m", "dynmeans.cli", "serve", str(folder), "--port", str(port)]
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    try:
+
+        def answers():
+            with suppress(httpx.HTTPError):
+                return httpx.get(f"http://127.0.0.1:{port}/health").status_code == 200
+
+        assert until(answers, 60)
+        process.send_signal(sent)
+        told = process.communicate(timeout=30)[1]
+    finally:
+        process.kill()
+    assert process.returncode == code
+    assert b"Traceback" not in told

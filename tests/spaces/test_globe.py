@@ -104,7 +104,7 @@ def _holds(ring, lon, lat):
         ("geo", 2.371e6, "1,540 km"),
         ("angle:24", 0.09, "0.3 h"),
         ("angle:17", 0.09, "distance 0.3"),
-        ("direction", 1.2, "cosine 0.4"),
+        ("cosine", 1.2, "cosine 0.4"),
         ("standard", 4.0, "2 standard deviations"),
         ("0.1*geo(0,1) + angle:24(2)", 4.0, "20 km or 2 h"),
     ],

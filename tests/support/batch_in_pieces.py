@@ -1,16 +1,19 @@
 """A batch cut into pieces in one process, compared with the native backend on the whole of it."""
 
+from types import SimpleNamespace
+
 import numpy as np
 from dask_streams import DaskStream
 
 from benchmarks.scale.one_process import OneProcess, cut_here
 from dynmeans import ClusterState, VisitingOrders, step
+from dynmeans.algorithm.cluster import NO_FALL
 from dynmeans.algorithm.update_state import let_time_pass
-from dynmeans.engine.compiled import compiled
-from dynmeans.engine.dask.assign_labels import Remembered
+from dynmeans.engine.batch import Batch
+from dynmeans.engine.dask.assign_labels import PassRequests, Remembered
 from dynmeans.engine.dask.cluster import cluster
-from dynmeans.engine.dask.messages import OrderRun
-from dynmeans.engine.dask.step import keys_of, sum_facts
+from dynmeans.engine.dask.step import runs_of, split_further, sum_facts
+from dynmeans.engine.orders import list_orders
 
 
 def solve(batch, state, penalties, revival, cuts=()):
@@ -19,13 +22,34 @@ def solve(batch, state, penalties, revival, cuts=()):
     remembered = Remembered(
         let_time_pass(state, elapsed, penalties), penalties.with_revival(revival)
     )
-    for number, (seed, positions) in enumerate(keys_of(orders, state.n_steps)):
+    magnitudes = OneProcess(cut_here(points, weights, cuts)).magnitudes()
+    sums = sum_facts(magnitudes, len(points), weights is not None, remembered)
+    for run, positions in runs_of(orders, state, penalties, sums):
         workers = OneProcess(cut_here(points, weights, cuts), positions)
-        n_keys = 2**64 if positions is None else len(points)
-        magnitudes, is_weighted = workers.magnitudes(), weights is not None
-        sums = sum_facts(magnitudes, len(points), is_weighted, remembered)
-        run = OrderRun(str(number), seed, n_keys, penalties.new_penalty, sums)
-        yield cluster(workers, len(points), remembered, run, ()), workers
+        yield cluster(PassRequests.of(workers, len(points), remembered, run)), workers
+
+
+def step_in_pieces(batch, state, penalties, cuts=()):
+    """Return the cheapest run after its splits, with `labels` by slot of all rows."""
+    points, weights, orders, elapsed = batch
+    remembered = Remembered(let_time_pass(state, elapsed, penalties), penalties)
+    workers, best = OneProcess(cut_here(points, weights, cuts)), None
+    sums = sum_facts(workers.magnitudes(), len(points), weights is not None, remembered)
+    for run, _ in runs_of(orders, state, penalties, sums):
+        kept = () if best is None else (best.labeling.run.name,)
+        requests = PassRequests.of(workers, len(points), remembered, run, kept)
+        found = cluster(requests)
+        if best is None or found.cost < best.cost * (1.0 - NO_FALL):
+            best = found
+    best = split_further(requests, best, run)
+    found = SimpleNamespace(
+        cost_trace=best.cost_trace, counts=best.counts, centers=best.centers, labels=[]
+    )
+    for piece in workers.pieces:
+        run = piece.run(best.labeling.run, (), None)
+        run.reach(best.labeling)
+        found.labels.extend(run.labels.tolist())
+    return found
 
 
 def check_stream(seed):
@@ -45,9 +69,7 @@ def check_batches(batches, penalties, revival, seed):
         cuts = rng.integers(len(points), size=5).tolist()
         listed = orders
         if isinstance(orders, VisitingOrders):
-            listed = compiled.hash_orders(
-                len(points), orders.row_seed(state.n_steps), orders.n_init
-            )
+            listed = list_orders(orders, Batch(points, weights), state.n_steps)
         solved = solve(batch, state, penalties, revival, cuts)
         for order, (found, _) in zip(listed, solved, strict=True):
             _, alone = step(points, state, ruled, orders=order[None], **options)

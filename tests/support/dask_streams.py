@@ -49,7 +49,7 @@ class DaskStream:
             points = points.astype(np.float32)
         weights = rng.choice([0, 0.5, 1, 2.0], size=n) if rng.random() < 0.3 else None
         n_init = 1 if self.is_large else int(rng.integers(1, 3))
-        orders = VisitingOrders(int(rng.integers(2**63)), n_init, by="row")
+        orders = VisitingOrders(int(rng.integers(2**63)), n_init)
         if rng.random() < 0.2:
             orders = np.array([rng.permutation(n) for _ in range(n_init)]).reshape(n_init, n)
         return points, weights, orders, float(rng.choice([0.5, 1, 1, 2.5])), uneven_chunks(rng, n)

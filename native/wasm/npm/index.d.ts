@@ -21,7 +21,7 @@ export interface Penalties {
 export interface Options {
   /** Numbers in a row; 2 by default. */
   nFeatures?: number;
-  /** Visiting orders tried on every batch; 3 by default. */
+  /** Visiting orders tried on every batch, at most 10,000; 3 by default. */
   nInit?: number;
   /** Seed of the visiting orders, as `random_state` in Python; 0 by default. */
   randomState?: number;
@@ -62,11 +62,11 @@ export class EngineStream {
   readonly nFeatures: number;
   /** The identity that the next new cluster will get. */
   readonly nextId: number;
-  /** Clusters the next batch: its points row by row. */
+  /** Clusters the next batch: its points row by row. Weights are from 0 to 1e50. */
   step(points: ArrayLike<number>, options?: { weights?: ArrayLike<number> | null; elapsed?: number }): this;
   /** A copy of a column of what the last step found. */
   column(name: Column): Float64Array;
-  /** Gives its memory back. */
+  /** Gives its memory back; whatever is asked afterwards throws an EngineError. */
   close(): void;
 }
 

@@ -30,27 +30,35 @@ class Watch:
 
     def __init__(self, run: Run, rules: Sequence[Rule], stop: threading.Event) -> None:
         self._run, self._rules, self._stop = run, list(rules), stop
-        first = next_to_look_at(run.store)
-        if first is None:
-            first = run.status().n_windows  # rules speak of windows to come
-            self._keep([], first, {})
-        self._kept = {rule.name: self._known(rule, first) for rule in rules}
+        n_windows = run.status().n_windows
+        stored = {rule.name: self._stored(rule) for rule in rules}
+        self._kept = {name: kept for name, kept in stored.items() if kept is not None}
+        if next_to_look_at(run.store) is not None:
+            self._look_with([rule for rule in rules if rule.name in self._kept])
+        new = [rule for rule in rules if rule.name not in self._kept]
+        self._kept |= {rule.name: self._begun(rule, n_windows) for rule in new}
+        if new or next_to_look_at(run.store) is None:
+            self._keep([], n_windows, self._kept)
         self._couriers = couriers_of(run.folder, rules, stop)
 
     def look(self, *, is_last: bool = False) -> None:
         """Look at the windows committed since the last time; deliver what is due beside the run."""
-        first = next_to_look_at(self._run.store) or 0
-        records, kept = self._records(max(0, first - lookback(self._rules))), dict(self._kept)
-        if records and records[-1].step >= first:
-            features = self._run.config.features
-            found = alerts_of(self._rules, records, features, kept, self._max_gap, first)
-            self._keep(list(found), records[-1].step + 1, kept)
-            self._kept = kept
+        self._look_with(self._rules)
         if is_last:
             finish(self._couriers, self._stop)
         else:
             for courier in self._couriers:
                 courier.wake()
+
+    def _look_with(self, rules: Sequence[Rule]) -> None:
+        """Look with some rules at the windows that none has looked at."""
+        first = next_to_look_at(self._run.store) or 0
+        records, kept = self._records(max(0, first - lookback(rules))), dict(self._kept)
+        if records and records[-1].step >= first:
+            features = self._run.config.features
+            found = alerts_of(rules, records, features, kept, self._max_gap, first)
+            self._keep(list(found), records[-1].step + 1, kept)
+            self._kept = kept
 
     def close(self) -> None:
         """Deliver no more."""
@@ -66,14 +74,18 @@ class Watch:
     def _max_gap(self) -> float:
         return _max_gap_of(self._run)
 
-    def _known(self, rule: Rule, first: int) -> Kept:
-        """Return what a rule kept; one that is new or was changed speaks of windows to come."""
+    def _stored(self, rule: Rule) -> Kept | None:
+        """Return what a rule kept; None for one that is new or was changed."""
         stored = (self._run.store.manifest(_KEPT) or {}).get(rule.name)
-        if stored is not None and stored["meaning"] == _meaning(rule):
-            return {int(k): value for k, value in stored["kept"].items()}
+        if stored is None or stored["meaning"] != _meaning(rule):
+            return None
+        return {int(k): value for k, value in stored["kept"].items()}
+
+    def _begun(self, rule: Rule, n_windows: int) -> Kept:
+        """Return what a new rule keeps, which speaks of windows to come."""
         kept: Kept = {}
-        if rule.when == "enters" and first > 0:  # who is inside now has not come in
-            for record in self._records(0, first - 1):
+        if rule.when == "enters" and n_windows > 0:  # who is inside now has not come in
+            for record in self._records(0, n_windows - 1):
                 _, kept = matches(rule, [record], self._run.config.features, kept, self._max_gap)
         return kept
 

@@ -26,6 +26,8 @@ def revival_costs(state: ClusterState, penalties: Penalties) -> RevivalCosts:
     """Q dt and the factor on the distance: 1/(tau dt + 1), or the exact one (decision 0001)."""
     growth = position_growth(state, penalties)  # tau dt, unless clusters keep a course
     fading = growth if penalties.revival == "paper" else 1.0 / state.weights + growth
+    if penalties.is_on_sphere:  # no discount on the distance (sphere.py)
+        fading = np.zeros_like(growth)
     return RevivalCosts(penalties.revival_penalty * state.ages, 1.0 / (fading + 1.0))
 
 
@@ -71,7 +73,7 @@ class _Board:
         state: ClusterState,
         penalties: Penalties,
     ) -> None:
-        self.state, self.gamma = state, prior_weights(state, penalties)
+        self.state, self.gamma, self.penalties = state, prior_weights(state, penalties), penalties
         self.dormant = revival_costs(state, penalties)
         self.centers = centers.copy()
         self.counts = np.bincount(labels[labels >= 0], minlength=len(centers))
@@ -87,7 +89,8 @@ class _Board:
 
     def revive(self, k: int, y: FloatArray) -> None:
         gamma, theta_old = self.gamma[k], self.state.centers[k]
-        self.centers[k] = (gamma * theta_old + y) / (gamma + 1.0)
+        if not self.penalties.is_on_sphere:
+            self.centers[k] = (gamma * theta_old + y) / (gamma + 1.0)
         self.offsets[k], self.scales[k] = 0.0, 1.0
 
     def leave(self, k: int) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from dynmeans.algorithm.motion import position_growth
-from dynmeans.algorithm.sums import sum_by_slot, sum_units
+from dynmeans.algorithm.sums import on_sphere, sum_by_slot, sum_units
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
@@ -39,7 +39,10 @@ def assign_params(
 def weighted_means(
     n: FloatArray, sums: FloatArray, state: ClusterState, penalties: Penalties
 ) -> FloatArray:
-    """Theta = (gamma theta_old + n m) / (gamma + n), from n and n m of every slot."""
+    """Theta = (gamma theta_old + n m) / (gamma + n), from n and n m of every slot.
+
+    On the sphere it is gamma theta_old + n m at length 1.
+    """
     n_remembered = state.n_clusters
     gamma = np.zeros(len(n))
     gamma[:n_remembered] = prior_weights(state, penalties)
@@ -48,5 +51,7 @@ def weighted_means(
 
     theta, seen = theta_old.copy(), (n > 0)[:, None]
     numerator = theta_old * gamma[:, None] + sums
+    if penalties.is_on_sphere:
+        return np.where(seen, on_sphere(numerator), theta_old)
     np.divide(numerator, (gamma + n)[:, None], out=theta, where=seen)
     return theta

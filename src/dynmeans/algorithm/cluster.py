@@ -8,6 +8,7 @@ import numpy as np
 from dynmeans.algorithm.assign_labels import UNLABELED, assign_labels
 from dynmeans.algorithm.assign_params import assign_params
 from dynmeans.algorithm.cost import clustering_cost
+from dynmeans.algorithm.sphere import follow_points
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
@@ -62,7 +63,10 @@ def make_passes(
     """
     before = start
     while True:
-        labels = assign_labels(points, before.labels, before.centers, state, penalties, order)
+        if penalties.is_on_sphere and not before.cost_trace:
+            labels = follow_points(points, point_weights, state, penalties, order)
+        else:
+            labels = assign_labels(points, before.labels, before.centers, state, penalties, order)
         counts, centers = assign_params(points, point_weights, labels, state, penalties)
         cost = clustering_cost(points, point_weights, labels, counts, centers, state, penalties)
         cost_trace = [*before.cost_trace, cost]

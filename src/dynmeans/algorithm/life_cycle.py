@@ -12,9 +12,17 @@ from dynmeans.records.state import Clustering, ClusterState
 
 
 def find_events(
-    before: ClusterState, elapsed: float, clustering: Clustering, after: ClusterState
+    before: ClusterState,
+    elapsed: float,
+    clustering: Clustering,
+    after: ClusterState,
+    *,
+    are_means: bool = True,
 ) -> list[Event]:
     """Say what the batch that came `elapsed` steps after `before` did to each cluster.
+
+    Splits and mergers are told from where the masses of clusters lie, which takes centers that
+    `are_means`: one of length 1 does not say how far out its points lie.
 
     >>> before = ClusterState([4], [[0.0]], [9.0], [1.0], next_id=5)
     >>> after = ClusterState([4, 5], [[0.0], [7.0]], [9.0, 3.0], [2.0, 1.0], next_id=6)
@@ -40,7 +48,9 @@ def find_events(
             events.append(Event("vanished", k))
     kept = set(after.ids.tolist())
     events.extend(Event("forgotten", k) for k in old if k not in kept)
-    events.extend(_splits_and_mergers(_moved_on(before, elapsed, after), clustering, after))
+    if are_means:
+        moved = _moved_on(before, elapsed, after)
+        events.extend(_splits_and_mergers(moved, clustering, after))
     return sorted(events, key=lambda event: (KINDS.index(event.kind), event.cluster_id))
 
 

@@ -12,6 +12,8 @@ between them, of a Gaussian 2/pi, of two clouds far apart all.
 be plain. Two means explain 9/10 of all scatter if they are six radii (root mean square) apart.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from dynmeans.algorithm.sets import NEW, Batch, Sets
@@ -24,8 +26,11 @@ FIRST_TURNS, TURNS = 8, 4
 FEWEST, FEWEST_OF_PART = 20, 5  # points of what is plain
 
 
-class _Halves:
-    """Two parts of some rows: which are in the second, n and mean of each."""
+class Halves:
+    """Two parts of some rows: which are in the second, n and mean of each.
+
+    `parted_by` are the means by which the rows were last divided.
+    """
 
     def __init__(self, batch: Batch, rows: IntArray, a: FloatArray, b: FloatArray, turns: int):
         """Lloyd's turns from the centers a and b; ties stay in the first part."""
@@ -36,7 +41,7 @@ class _Halves:
             is_second = far < near
             if np.array_equal(is_second, self.is_second):
                 break
-            self.is_second = is_second
+            self.is_second, self.parted_by = is_second, self.means
             if is_second.all():
                 break
             self.n, sums = self.batch.sums(rows, is_second.astype(np.int64), 2)
@@ -53,9 +58,8 @@ class _Halves:
 
     @property
     def fall(self) -> float:
-        """n1 n2/(n1 + n2) |m1 - m2|^2: by how much the scatter falls."""
-        apart = float(squared_distances(self.means[0], self.means[1]))
-        return float(self.n[0] * self.n[1] / (self.n[0] + self.n[1]) * apart)
+        """By how much the scatter falls."""
+        return fall_of(self.n, self.means)
 
     def is_clear(self, times: float = 3.0) -> bool:
         """Whether the two means explain `times` the rest of the variance along their line: 3/4.
@@ -100,26 +104,47 @@ def _split(sets: Sets, k: int, least: float, asks_plain: bool) -> bool:
     halves = halves_of(sets, k, asks_plain=asks_plain)
     if halves is None:
         return False
-    owner, (m1, m2), (n1, n2) = sets.owners[k], halves.means, halves.n
-    ways = []
-    for n, m, n_other, m_other in ((n1, m1, n2, m2), (n2, m2, n1, m1)):
-        term, taken = sets.cheapest_free(n_other, m_other)
-        ways.append((sets.batch.term(n, m, owner) + term, taken))
-    is_second_kept = ways[1][0] < ways[0][0]
-    terms, taken = ways[1] if is_second_kept else ways[0]
-    if not halves.fall + sets.term(k) - terms > least:
+    way = cheapest_way(sets, k, halves.n, halves.means)
+    if not halves.fall + sets.term(k) - way.terms > least:
         return False
     rows = sets.members[k]
     sets.replace(k, rows[~halves.is_second])
-    added = sets.append(rows[halves.is_second])
-    kept, other = (added, k) if is_second_kept else (k, added)
-    sets.own(k, NEW)
-    sets.own(kept, owner)
-    sets.own(other, taken)
+    way.take(sets, k, sets.append(rows[halves.is_second]))
     return True
 
 
-def halves_of(sets: Sets, k: int, *, asks_plain: bool = False) -> _Halves | None:
+class Way(NamedTuple):
+    """Who keeps the identity of a set that becomes two, and which one the other part takes."""
+
+    terms: float  # what the two parts cost beyond their scatter
+    is_second_kept: bool
+    taken: int
+
+    def take(self, sets: Sets, k: int, added: int) -> None:
+        """Give set k, now the first part, and the second, `added`, their identities."""
+        owner = sets.owners[k]
+        kept, other = (added, k) if self.is_second_kept else (k, added)
+        sets.own(k, NEW)
+        sets.own(kept, owner)
+        sets.own(other, self.taken)
+
+
+def cheapest_way(sets: Sets, k: int, n: FloatArray, means: FloatArray) -> Way:
+    """Return the cheaper of two ways: the first part keeps the identity, or the second does."""
+    ways = []
+    for kept, other in ((0, 1), (1, 0)):
+        term, taken = sets.cheapest_free(n[other], means[other])
+        terms = sets.batch.term(n[kept], means[kept], sets.owners[k]) + term
+        ways.append(Way(terms, kept == 1, taken))
+    return ways[1] if ways[1].terms < ways[0].terms else ways[0]
+
+
+def fall_of(n: FloatArray, means: FloatArray) -> float:
+    """n1 n2/(n1 + n2) |m1 - m2|^2: by how much the scatter of two parts is below that of all."""
+    return float(n[0] * n[1] / (n[0] + n[1]) * float(squared_distances(means[0], means[1])))
+
+
+def halves_of(sets: Sets, k: int, *, asks_plain: bool = False) -> Halves | None:
     """Return set k in two, where that is clear (plain) in samples of it and in the whole."""
     batch, rows = sets.batch, sets.members[k]
     if len(rows) < 2:
@@ -128,15 +153,15 @@ def halves_of(sets: Sets, k: int, *, asks_plain: bool = False) -> _Halves | None
     for n_asked in (*(n for n in SAMPLES if n < len(rows)), len(rows)):
         if n_asked > SAMPLES[0]:
             a, b = halves.means
-            halves = _Halves(batch, rows[:n_asked], a, b, TURNS)
+            halves = Halves(batch, rows[:n_asked], a, b, TURNS)
         if not halves.are_two or not (halves.is_plain() if asks_plain else halves.is_clear()):
             return None
     return halves
 
 
-def first_halves(batch: Batch, rows: IntArray, center: FloatArray) -> _Halves:
+def first_halves(batch: Batch, rows: IntArray, center: FloatArray) -> Halves:
     """Return the first members of a set in two, from the farthest of them."""
     first = batch.points[rows]
     a = first[np.argmax(squared_distances(first, center))]
     b = first[np.argmax(squared_distances(first, a))]
-    return _Halves(batch, rows, a, b, FIRST_TURNS)
+    return Halves(batch, rows, a, b, FIRST_TURNS)

@@ -1,6 +1,5 @@
 """The entry point: runs a command, and turns errors into one line and an exit code."""
 
-import importlib
 import os
 import sys
 import traceback
@@ -9,6 +8,7 @@ from typing import Any
 
 import dynmeans
 from dynmeans._lazy import what_is_needed
+from dynmeans.inputs.secrets import without_words
 
 DEBUG = "--debug"
 FAILED = 1
@@ -29,8 +29,9 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: _warn(message, words)
-            app = importlib.import_module("dynmeans.cli.app").app_for(words)
-            result = app(args=words, prog_name="dynmeans", standalone_mode=False)
+            from dynmeans.cli.app import app_for
+
+            result = app_for(words)(args=words, prog_name="dynmeans", standalone_mode=False)
         sys.stdout.flush()
         if result == INTERRUPTED:  # typer turns the key into a result, where it can.
             return _interrupted(words)
@@ -63,10 +64,12 @@ def _failed(error: Exception, words: list[str]) -> int:
         return _interrupted(words)
     if hasattr(error, "exit_code"):
         if hasattr(error, "show"):
+            told = without_words(getattr(error, "message", ""), words)
+            setattr(error, "message", told)  # noqa: B010
             error.show()
             sys.stderr.write(_example_of(getattr(error, "ctx", None)))
         return int(error.exit_code)
-    _print_error(_message_of(error, words))
+    _print_error(without_words(_message_of(error, words), words))
     return FAILED
 
 
@@ -79,10 +82,11 @@ def _example_of(context: Any) -> str:
 
 def _warn(message: Warning | str, words: list[str]) -> None:
     """Print a warning of the library as one line, without the place in the code."""
-    flags = importlib.import_module("dynmeans.cli.flags")
-    output = importlib.import_module("dynmeans.cli.output")
-    text = message.args[0] if isinstance(message, Warning) and message.args else message
-    output.tell(f"warning: {' '.join(str(flags.with_flags(text, words)).split())}")
+    from dynmeans.cli import flags, output
+
+    text: Any = message.args[0] if isinstance(message, Warning) and message.args else message
+    text = without_words(str(flags.with_flags(text, words)), words)
+    output.tell(f"warning: {' '.join(text.split())}")
 
 
 def _interrupted(words: list[str]) -> int:
@@ -107,14 +111,16 @@ def _message_of(error: Exception, words: list[str]) -> str:
     if not isinstance(error, ValueError | TypeError | OSError):
         # Not foreseen: the type says what the words may not.
         return f"{type(error).__name__}: {error} (run it with {DEBUG} to see where)."
-    flags = importlib.import_module("dynmeans.cli.flags")
+    from dynmeans.cli import flags
+
     text = error.args[0] if error.args and isinstance(error.args[0], str) else str(error)
     return flags.with_flags(text, words) if str(text) == str(error) else str(error)
 
 
 def _print_error(message: str) -> None:
     line = " ".join(message.split()) or "an error without a message."
-    output = importlib.import_module("dynmeans.cli.output")
+    from dynmeans.cli import output
+
     output.tell(line if output.is_json() else f"error: {line}", "error")
 
 

@@ -10,12 +10,13 @@ from dynmeans.cli.flags import with_flags
 from dynmeans.cli.output import named, print_json, say, tell
 from dynmeans.inputs.numbers import checked_range
 from dynmeans.inputs.plural import counted
+from dynmeans.one_call.summary import left_out_text
 from dynmeans.parameters.hint import Hint
 from dynmeans.parameters.suggest import N_BATCHES, N_POINTS
 from dynmeans.records.families import Families
 from dynmeans.records.suggestion import Suggestion
 from dynmeans.runs.cluster_job import ClusterJob, ClusterResult
-from dynmeans.runs.one_call.summary import left_out_text
+from dynmeans.runs.reading.late_rows import late_warning
 from dynmeans.runs.run import Run
 
 _MOST_TOLD = 12  # members of a family, and families of which those of one member are listed
@@ -148,3 +149,5 @@ def _tell_left_out(result: ClusterResult, time: str | None) -> None:
     if status.n_late or result.n_repeated:
         late = f"{counted(status.n_late, 'row')} left out because they came too late"
         tell(f"{late}, {result.n_repeated:,} because they were taken in before.")
+    if warning := late_warning(status.late_share):
+        tell(f"warning: {warning}", "warning")

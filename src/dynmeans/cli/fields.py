@@ -16,21 +16,21 @@ def with_options(
     records: Mapping[type, str],
     *,
     only: Mapping[type, Sequence[str]] | None = None,
-    defaults: Fields | None = None,
+    interface: str | None = None,
 ) -> Callable[[Command], Command]:
     """Give a command, in place of its ``**fields``, an option for each field of these records.
 
     `records` names the panel of the help that each is in, `only` the fields to take of a record, by
-    default all that have a type, `defaults` the command's own.
+    default all that have a type, `interface` the one of `follow.defaults` whose defaults are shown.
     """
 
     def decorate(command: Command) -> Command:
         signature = inspect.signature(command)
         own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
         made = [
-            _parameter(one, panel, defaults or {})
+            _parameter(one, panel, interface)
             for record, panel in records.items()
-            for one in fields(record)
+            for one in _fields_of(record)
             if one.metadata["type"] and (not only or record not in only or one.name in only[record])
         ]
         own = [one.replace(kind=one.KEYWORD_ONLY) for one in own]
@@ -42,9 +42,19 @@ def with_options(
     return decorate
 
 
-def _parameter(one: Any, panel: str, defaults: Fields) -> inspect.Parameter:
-    about = one.metadata
-    default = defaults.get(one.name, one.default)
+def _fields_of(record: type) -> Sequence[Any]:
+    return record.options() if hasattr(record, "options") else fields(record)
+
+
+def _parameter(one: Any, panel: str, interface: str | None) -> inspect.Parameter:
+    about, words = one.metadata, one.metadata["help"]
+    default = one.default
+    if interface is not None:
+        from dynmeans.follow.defaults import by_rows_in_words, defaults_of, depends_on_rows
+
+        default = defaults_of(interface).get(one.name, default)
+        if one.name in depends_on_rows(interface):
+            words, default = f"{words} By default {by_rows_in_words(interface, one.name)}.", None
     kind = list[str] if about["type"] is list else about["type"]
     default = None if default == () else default
     if about["type"] is not bool:
@@ -53,7 +63,7 @@ def _parameter(one: Any, panel: str, defaults: Fields) -> inspect.Parameter:
     option = typer.Option(
         *([about["flag"]] if "flag" in about else []),
         f"--{one.name.replace('_', '-')}",
-        help=_in_flags(about["help"]),
+        help=_in_flags(words),
         metavar="|".join(choices) if choices else about.get("metavar"),
         rich_help_panel=about.get("panel", panel) or None,
         min=about.get("min"),
@@ -73,7 +83,7 @@ def _in_flags(words: str) -> str:
 
 def chosen(record: type, given: Fields, **more: Any) -> dict[str, Any]:
     """Return the fields of a record among the options, those that were not given left out."""
-    names = [one.name for one in fields(record)]
+    names = [one.name for one in _fields_of(record)]
     return {name: given[name] for name in names if given.get(name) not in (None, [])} | more
 
 

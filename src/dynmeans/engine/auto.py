@@ -1,6 +1,5 @@
 """A GPU for a large batch; compiled code where the card turns out to have no room for it."""
 
-import importlib
 from typing import Any
 
 from dynmeans.engine import native
@@ -10,6 +9,8 @@ _NO_MEMORY = 2  # cudaErrorMemoryAllocation, and the driver's error of the same 
 
 def step(*arguments: Any) -> Any:
     """Cluster one batch, as every backend does."""
+    if arguments[2].is_on_sphere:
+        return native.step(*arguments)
     return _on_gpu("step", arguments) or native.step(*arguments)
 
 
@@ -26,7 +27,8 @@ def checked_copy(points: Any) -> Any:
 def _on_gpu(name: str, arguments: tuple[Any, ...]) -> Any:
     """Return what the GPU makes of it; None where it has no room."""
     try:
-        backend = importlib.import_module("dynmeans.engine.gpu.backend")
+        from dynmeans.engine.gpu import backend
+
         return getattr(backend, name)(*arguments)
     except Exception as error:  # CuPy's own errors are known by their number alone.
         if not isinstance(error, MemoryError) and getattr(error, "status", None) != _NO_MEMORY:

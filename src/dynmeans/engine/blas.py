@@ -1,6 +1,5 @@
 """The BLAS that SciPy brings, for the filter over many features; and how many threads it has."""
 
-import importlib
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +8,7 @@ from typing import Any
 
 from dynmeans.records.arrays import BatchArray
 
-# Below, the compiled search over panels of clusters is as fast (docs/speed.md).
+# Below, the compiled search over panels of clusters is as fast (docs/design/engine.md).
 FEW_FEATURES = 16
 FEW_POINTS = 512
 
@@ -65,10 +64,14 @@ def one_thread() -> Iterator[None]:
 
 @cache
 def _sgemm() -> Any:
-    return importlib.import_module("scipy.linalg.cython_blas").__pyx_capi__["sgemm"]
+    from scipy.linalg import cython_blas
+
+    return cython_blas.__pyx_capi__["sgemm"]
 
 
 @cache
 def _controller() -> Any:
     _sgemm()  # The library must be loaded to be found.
-    return importlib.import_module("threadpoolctl").ThreadpoolController()
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

@@ -7,14 +7,17 @@ import numpy as np
 import numpy.typing as npt
 
 from dynmeans.engine.compiled import compiled
+from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import checked_number
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
+from dynmeans.records.penalties import Penalties
 
 # As compiled code reads arrays: by rows, aligned (those off a network may not be), no subclass.
 READABLE: tuple[Literal["C"], Literal["A"], Literal["E"]] = ("C", "A", "E")
 MAX_POINTS: int = compiled.MAX_POINTS
 MAX_COORDINATE: float = compiled.MAX_COORDINATE
 MAX_WEIGHT: float = compiled.MAX_WEIGHT
+_MOST_OFF = 1e-3  # of a squared length of 1
 
 
 # Whether every item of a list is a batch of rows that needs neither conversion nor complaint.
@@ -172,3 +175,26 @@ def as_floats(name: str, array: npt.NDArray[np.generic]) -> FloatArray:
         return np.require(array, np.float64, READABLE)
     except (TypeError, ValueError) as error:
         raise TypeError(f"{name} must be numeric: {error}.") from error
+
+
+def check_lengths(batch: Any) -> None:
+    """Refuse points that are not of length 1, where centers are."""
+    points = batch.in_memory("centers='sphere'").points
+    squares = np.einsum("ij,ij->i", points, points, dtype=np.float64)
+    is_off = np.abs(squares - 1.0) > _MOST_OFF
+    if is_off.any():
+        row = int(np.argmax(is_off))
+        raise InputError(
+            "points",
+            "must have length 1 for centers on the unit sphere; row {} has length {:.3g}",
+            row,
+            float(np.sqrt(squares[row])),
+            hint="Divide each row by its length, or use {space='cosine'} of DynamicMeans.",
+        )
+
+
+def refuse_sphere(penalties: Penalties, where: str) -> None:
+    """Refuse centers on the unit sphere where they are not made."""
+    if penalties.is_on_sphere:
+        rule = f"'cosine' has centers on the unit sphere, which are not available {where}"
+        raise InputError("space", rule, hint="Use the compiled backend, with rows in memory.")

@@ -1,6 +1,5 @@
 """Batches that lie on a Dask cluster, told apart without loading Dask."""
 
-import importlib
 from typing import Any
 
 from dynmeans.engine.execution import DEFAULT, Execution
@@ -22,12 +21,13 @@ def dask_engine(execution: Execution = DEFAULT) -> Any:
             f"backend must be native for a batch on a cluster, got {execution.backend!r}."
         )
     try:
-        return importlib.import_module("dynmeans.engine.dask")
+        from dynmeans.engine import dask
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
             f"a batch on a cluster needs {error.name}: pip install 'dynmeans[dask]'.",
             name=error.name,
         ) from error
+    return dask
 
 
 def _root(value: object) -> str:

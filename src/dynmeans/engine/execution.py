@@ -1,6 +1,5 @@
 """Execution: how a step is run; never what it finds."""
 
-import importlib
 import importlib.util
 import os
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ MAX_THREADS = 1024
 # Rows in memory: from about here on a step on one H200 took less time than on 16 cores beside it
 # (500,000 x 2: as long; 1,000,000 x 2: less than half); below, the CPU was up to four times faster.
 _GPU_PAYS = 400_000
-# Coordinates below which starting a thread costs more than it brings (docs/speed.md).
+# Coordinates below which starting a thread costs more than it brings (docs/design/engine.md).
 _LARGE = 200_000
 
 
@@ -109,7 +108,9 @@ def _process_with_gpu() -> int | None:
     if importlib.util.find_spec("cupy") is None:
         return None
     try:
-        n_devices = int(importlib.import_module("cupy").cuda.runtime.getDeviceCount())
+        import cupy
+
+        n_devices = int(cupy.cuda.runtime.getDeviceCount())
     except Exception:  # CuPy's own errors, of a missing driver or card, have no common base.
         return None
     return os.getpid() if n_devices else None
@@ -132,12 +133,15 @@ def _check_process() -> None:
 @cache
 def _load(backend: str) -> Any:
     if backend != "gpu":
-        return importlib.import_module(f"dynmeans.engine.{backend}")
+        from dynmeans.engine import auto, native, reference
+
+        return {"auto": auto, "native": native, "reference": reference}[backend]
     try:
-        return importlib.import_module("dynmeans.engine.gpu.backend")
+        from dynmeans.engine.gpu import backend as on_gpu
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
             f"backend 'gpu' needs {error.name}: pip install 'dynmeans[gpu]', "
             "or 'dynmeans[gpu-cuda12]' for CUDA 12.",
             name=error.name,
         ) from error
+    return on_gpu

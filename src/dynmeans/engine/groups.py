@@ -54,6 +54,7 @@ def fit_groups(
         penalties.drift,
         penalties.revival == "exact",
         moving_features(penalties, before.n_features),
+        penalties.is_on_sphere,
         n_init,
         SEARCHES.index(search),
         execution.is_accelerated,

@@ -2,6 +2,7 @@
 
 import numpy.typing as npt
 
+from dynmeans.algorithm.visiting_orders import visiting_orders
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.checks import checked_orders
 from dynmeans.engine.compiled import compiled
@@ -25,12 +26,7 @@ def list_orders(orders: Orders, batch: Batch, n_steps: int) -> IntArray:
     """Return the orders of this batch, one permutation of the rows in each row."""
     if not isinstance(orders, VisitingOrders):
         return orders
-    if orders.by == "content":
-        return compiled.visiting_orders(
-            batch.points, orders.entropy, n_steps, orders.n_init, batch.weights
-        )
-    listed = compiled.hash_orders(batch.n_points, orders.row_seed(n_steps), orders.n_init)
-    return listed.view("int64")
+    return visiting_orders(batch.points, batch.weights, orders.entropy, n_steps, orders.n_init)
 
 
 def content_order(points: BatchArray, weights: FloatArray | None = None) -> IntArray:

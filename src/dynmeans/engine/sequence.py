@@ -63,7 +63,7 @@ def small_sequence(
 ) -> SmallSteps | None:
     """Cluster small batches all at once in compiled code; None where one is large or elsewhere."""
     is_plain = execution.backend == "native" and execution.max_clusters is None
-    if not is_plain or orders.by != "content" or set(map(type, batches)) != {Batch}:
+    if not is_plain or set(map(type, batches)) != {Batch}:
         return None
     small = cast(Sequence[Batch], batches)
     if max([len(batch.points) for batch in small]) > _SMALL_BATCH:

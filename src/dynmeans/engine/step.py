@@ -5,12 +5,13 @@ from typing import Any
 import numpy.typing as npt
 
 from dynmeans.engine.batch import AnyBatch, Batch, take_batch
-from dynmeans.engine.checks import checked_elapsed
+from dynmeans.engine.checks import check_lengths, checked_elapsed
 from dynmeans.engine.execution import DEFAULT, Execution, execution_of
 from dynmeans.engine.guard import check_growth, foresee
 from dynmeans.engine.native import step_if_small
-from dynmeans.engine.orders import Orders, take_orders
-from dynmeans.records.orders import VisitingOrders, checked_search
+from dynmeans.engine.orders import Orders, depth_of, take_orders
+from dynmeans.inputs.input_error import InputError
+from dynmeans.records.orders import SEARCHES, VisitingOrders, checked_search
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
 
@@ -28,6 +29,9 @@ def step_batch(
 
     `search` is for listed orders; a `VisitingOrders` has its own.
     """
+    if penalties.is_on_sphere and depth_of(orders, search) > 0:
+        rule = "must be 'paper' for centers on the unit sphere"
+        raise InputError("search", rule, got=SEARCHES[depth_of(orders, search)])
     if type(batch) is Batch and execution is DEFAULT:
         small = step_if_small(
             batch.points, batch.weights, state, penalties, orders, elapsed, search
@@ -113,7 +117,7 @@ def step(
     elif isinstance(orders, VisitingOrders):
         raise ValueError("search is for listed orders: give it to VisitingOrders instead.")
     checked_search(search)
-    if execution is DEFAULT:
+    if execution is DEFAULT and not getattr(penalties, "is_on_sphere", False):
         small = step_if_small(points, sample_weight, state, penalties, orders, elapsed, search)
         if small is not None:
             check_growth(state, small[0], None)
@@ -124,5 +128,7 @@ def step(
         raise TypeError(f"penalties must be a Penalties, got {type(penalties).__name__}.")
     elapsed = checked_elapsed(elapsed)
     batch = take_batch(points, sample_weight, state.n_features, execution=execution)
+    if penalties.is_on_sphere:
+        check_lengths(batch)
     visits = take_orders(orders, batch.n_points)
     return step_batch(batch, state, penalties, visits, elapsed, execution, search)

@@ -60,7 +60,6 @@ class DPMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         *,
         new_penalty: float | None = None,
         n_init: int = 3,
-        order: str = "content",
         search: str = "split",
         space: str | Space = "raw",
         backend: str = "native",
@@ -72,7 +71,6 @@ class DPMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         self.penalties = penalties
         self.new_penalty = new_penalty
         self.n_init = n_init
-        self.order = order
         self.search = search
         self.space = space
         self.backend = backend

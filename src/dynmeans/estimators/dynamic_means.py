@@ -34,7 +34,7 @@ from dynmeans.follow.follow import Step, follow, follow_all, follow_if_small, la
 from dynmeans.follow.lives import confirmed
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.predict import distances, expected, predict
-from dynmeans.follow.recipe import FIELDS, Recipe, described
+from dynmeans.follow.recipe import PARAMETERS, Recipe, described
 from dynmeans.inputs.batch_times import When
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.events import Event
@@ -136,7 +136,6 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         space: str | Space = "raw",
         method: Any = "dynmeans",
         n_init: int = 3,
-        order: str = "content",
         search: str = "split",
         random_state: Any = None,
         families: bool = False,
@@ -161,7 +160,6 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         self.space = space
         self.method = method
         self.n_init = n_init
-        self.order = order
         self.search = search
         self.random_state = random_state
         self.families = families
@@ -236,10 +234,9 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         sample_weight : array-like of shape (n_points,), optional
             A row of weight 2 counts as two identical rows, one of weight 0 takes no part.
         """
-        if elapsed.__class__ is float and sample_weight is time is time_step is None:
-            quick = self._followed(X, elapsed)
-            if quick:
-                return self
+        is_bare = sample_weight is time is time_step is None
+        if is_bare and elapsed.__class__ is float and self._followed(X, elapsed):
+            return self
         with AllOrNothing(self):
             steps, when = steps_until(self.__dict__.get("_when"), elapsed, time, time_step)
             memory: Memory | None = self.__dict__.get("memory_")
@@ -366,8 +363,7 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         """
         if "_step" not in self.__dict__:
             raise AttributeError("events_ is available after the first batch; none has come yet.")
-        step: Step = self.__dict__["_step"]
-        return [*step.events, *self._joins()]
+        return [*self.__dict__["_step"].events, *self._joins()]
 
     @property
     def families_(self) -> Families:
@@ -386,8 +382,8 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
     @property
     def family_labels_(self) -> IntArray:
         """Family of every row of the last batch, named after its oldest member."""
-        labels: IntArray = in_memory(self.labels_)
-        return self.families_.of(labels)
+        labels: IntArray = self.families_.of(in_memory(self.labels_))
+        return labels
 
     @property
     def confirmed_labels_(self) -> IntArray:
@@ -438,7 +434,7 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         return [] if before is None else now.joined_since(before)
 
     def _recipe(self) -> Recipe:
-        return Recipe(**{name: getattr(self, name) for name in FIELDS})
+        return Recipe(**{name: getattr(self, name) for name in PARAMETERS})
 
     def _settle(self) -> Settings:
         """Return what the parameters come to; it is worked out again where one was replaced."""
@@ -483,8 +479,8 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         memory, step = follow(recipe, memory, batch, elapsed, execution)
         if elapsed < 1.0 and last is not None:
             warn_of_early_forgetting(last, elapsed, memory.plan.penalties)
-        self._show(memory, step, when, settings)
-        keep_step(self, step, when)
+        self._show(memory, step.with_points(None), when, settings)  # the rows are not kept
+        keep_step(self, self.__dict__["_step"], when)
 
     def _show(self, memory: Memory, step: Step, when: When | None, settings: Settings) -> None:
         """Make the last batch and the memory after it what the estimator shows."""
@@ -499,6 +495,5 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         return take_rows(X, n_features, rows_of=partial(check_rows, self, n_features=n_features))
 
     def _predict(self, X: Any, elapsed: float = 0.0) -> tuple[Any, Any]:
-        recipe, execution, _ = self._settle()
-        rows = self._rows(X)
+        (recipe, execution, _), rows = self._settle(), self._rows(X)
         return predict(recipe, self.memory_, rows, elapsed, execution)

@@ -9,6 +9,7 @@ from river import base
 
 from dynmeans.engine.checks import MAX_COORDINATE
 from dynmeans.estimators.dynamic_means import DynamicMeans
+from dynmeans.follow.defaults import defaults_of, with_defaults
 from dynmeans.inputs.features import feature_numbers
 from dynmeans.inputs.numbers import checked_count
 from dynmeans.records.arrays import FloatArray
@@ -17,6 +18,7 @@ from dynmeans.records.penalties import AUTO, Penalties
 NO_CLUSTER = -1
 
 
+@with_defaults("RiverDynamicMeans")
 class RiverDynamicMeans(base.Clusterer):
     """Dynamic Means for rows that come one at a time, as river has them.
 
@@ -33,7 +35,7 @@ class RiverDynamicMeans(base.Clusterer):
     penalties
         All penalties as one value, lambda alone, or "auto": chosen on the first window.
     **parameters
-        All others of `DynamicMeans`; `random_state` is 0 where it is not given.
+        All others of `DynamicMeans`. {defaults}
 
     Examples
     --------
@@ -112,7 +114,7 @@ class RiverDynamicMeans(base.Clusterer):
         return int(self._model.predict(point[None])[0])
 
     def _made(self, features: list[Any]) -> DynamicMeans:
-        parameters = {"random_state": 0} | self.parameters
+        parameters = defaults_of("RiverDynamicMeans") | self.parameters
         if features and parameters.get("moving") is not None:  # rows of arrays have no names
             names = list(map(str, features))
             parameters["moving"] = feature_numbers(parameters["moving"], len(names), names)

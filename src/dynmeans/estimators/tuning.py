@@ -18,8 +18,9 @@ from dynmeans import metrics
 from dynmeans.engine.batch import Batch, take_batches
 from dynmeans.engine.execution import Execution
 from dynmeans.follow.begin import begin, into_space
+from dynmeans.follow.defaults import recipe_of, with_defaults
 from dynmeans.follow.follow import follow_all, labels_of
-from dynmeans.follow.recipe import Recipe, recipe_of
+from dynmeans.follow.recipe import Recipe
 from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import checked_count
 from dynmeans.records.arrays import BatchArray, IntArray
@@ -72,6 +73,7 @@ class TuningResult:
     metric: str
 
 
+@with_defaults("tune")
 def tune(
     batches: Sequence[npt.ArrayLike],
     truth: Sequence[Any],
@@ -104,11 +106,11 @@ def tune(
         Processes; -1 is one for each core. The result does not depend on it.
     recipe : Recipe, optional
         What else the stream is followed by, in every trial; give `motion="steady"` for clusters
-        that keep a course. A space is learned once, on the first batches. `random_state`, 0 by
-        default, is the seed of the proposals and of the visiting orders: every setting is run with
-        the same three seeds, and the scores are averaged.
+        that keep a course. A space is learned once, on the first batches. `random_state` is
+        the seed of the proposals and of the visiting orders: every setting is run with the same
+        three seeds, and the scores are averaged.
     **parameters
-        The fields of a `Recipe`, in place of one.
+        The parameters of a `Recipe`, in place of one. {defaults}
 
     Examples
     --------
@@ -123,7 +125,7 @@ def tune(
     n_trials = checked_count("n_trials", n_trials)
     score = _checked_metric(metric)
     checked, _ = take_batches(list(batches))
-    base = _checked(recipe_of(recipe, **parameters), checked)
+    base = _checked(recipe_of("tune", recipe, **parameters), checked)
     points = [into_space(batch, find_space(base.space)).points for batch in checked]
     looked_in = search_ranges(points, ranges)
     run = partial(_score, checked, truth, score, base)
@@ -160,13 +162,13 @@ def _checked(recipe: Recipe, batches: list[Batch]) -> Recipe:
     looked_for = ("penalties", "new_penalty", "max_gap", "reach", "revival_penalty", "drift")
     recipe.refuse("tune", (*looked_for, "n_clusters"), "It is what tune looks for.")
     recipe.refuse("tune", ("method", "families", "min_cluster_size", "min_life", "max_clusters"))
-    if recipe.moving is not None and recipe.motion != "steady":
-        raise InputError("moving", "needs {motion='steady'}", got=recipe.moving)
-    seed = recipe.random_state
-    if seed is not None and not isinstance(seed, int):
-        raise InputError("random_state", "must be an integer in tune", got=seed)
-    seeded = replace(recipe, random_state=0 if seed is None else seed)
-    return replace(seeded, space=begin(replace(seeded, new_penalty=1.0), batches).space)
+    given = recipe.penalties
+    if given.moving is not None and given.motion != "steady":
+        raise InputError("moving", "needs {motion='steady'}", got=given.moving)
+    if not isinstance(recipe.random_state, int):
+        raise InputError("random_state", "must be an integer in tune", got=recipe.random_state)
+    penalties = replace(recipe.penalties, new_penalty=1.0)  # any: nothing is clustered
+    return replace(recipe, space=begin(replace(recipe, penalties=penalties), batches).space)
 
 
 def _try_proposals(

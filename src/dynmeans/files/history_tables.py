@@ -1,6 +1,5 @@
 """A History as Arrow tables, one view each; loaded only when frames are asked for."""
 
-import importlib
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -92,7 +91,9 @@ def as_frame(table: pa.Table, kind: str, argument: str = "frame") -> Any:
     """Return a table as a frame of this kind."""
     one_of(argument, kind, FRAMES)
     if kind == "polars":
-        return importlib.import_module("polars").from_arrow(table)
+        import polars
+
+        return polars.from_arrow(table)
     return table.to_pandas() if kind == "pandas" else table
 
 

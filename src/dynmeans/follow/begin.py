@@ -9,16 +9,15 @@ import numpy as np
 
 from dynmeans.engine.batch import AnyBatch, Batch
 from dynmeans.engine.checks import entropy_of_seed, one_for_each
+from dynmeans.follow.courses import check_courses
+from dynmeans.follow.finder import finder_of
 from dynmeans.follow.lives import NOBODY
-from dynmeans.follow.matching import choose_matching
 from dynmeans.follow.memory import Memory
-from dynmeans.follow.methods import OURS, method_text
+from dynmeans.follow.methods import method_text
 from dynmeans.follow.recipe import Recipe
-from dynmeans.inputs.features import feature_numbers
 from dynmeans.inputs.input_error import InputError
-from dynmeans.parameters.suggest import first_batches, suggest_for
-from dynmeans.records.orders import VisitingOrders
-from dynmeans.records.penalties import DEFAULT_MOTION, Penalties, penalties_with_defaults
+from dynmeans.parameters.suggest import first_batches
+from dynmeans.records.penalties import AUTO, DEFAULT_MOTION, Penalties
 from dynmeans.records.state import ClusterState
 from dynmeans.records.suggestion import Suggestion, warn_of_doubts
 from dynmeans.spaces.named import find_space
@@ -90,7 +89,7 @@ def remembering(
     penalties = given_penalties(recipe, memory)
     if penalties is None:
         rule = "must be given for clusters that are known"
-        raise InputError("penalties", rule, got=recipe.penalties)
+        raise InputError("penalties", rule, got=AUTO)
     return replace(memory, penalties=penalties)
 
 
@@ -142,37 +141,25 @@ def draw_entropy(random_state: Any) -> int:
 
 def given_penalties(recipe: Recipe, memory: Memory) -> Penalties | None:
     """lambda, Q and tau of a recipe that gives them; None where they are to be chosen."""
-    given = recipe.given
-    if given is None:
-        return None
-    if isinstance(given, Penalties):
-        return adopted(recipe, memory, given)
-    return penalties_with_defaults(
-        given,
-        max_gap=recipe.max_gap,
-        reach=recipe.reach,
-        revival_penalty=recipe.revival_penalty,
-        drift=recipe.drift,
-        revival=recipe.revival or "paper",
-        motion=recipe.motion or DEFAULT_MOTION,
-        moving=_moving(recipe, memory),
-    )
+    given, moving = recipe.penalties, memory.coordinates_of(recipe.penalties.moving)
+    usual = memory.space.usual_penalty
+    if usual is not None and recipe.is_open:
+        if memory.penalties is not None:
+            return None
+        return _in_space(replace(given, new_penalty=usual).complete(moving), memory.space)
+    return None if recipe.is_auto else _in_space(given.complete(moving), memory.space)
 
 
 def adopted(recipe: Recipe, memory: Memory, penalties: Penalties) -> Penalties:
     """Return penalties with the revival rule and the motion of the recipe, where it has them."""
-    if recipe.revival is not None:
-        penalties = penalties.with_revival(recipe.revival)
-    if recipe.motion is None and recipe.moving is None:
-        return penalties
-    motion = penalties.motion if recipe.motion is None else recipe.motion
-    return penalties.with_motion(motion, _moving(recipe, memory))
+    adopted = recipe.penalties.adopt(penalties, memory.coordinates_of(recipe.penalties.moving))
+    return _in_space(adopted, memory.space)
 
 
-def _moving(recipe: Recipe, memory: Memory) -> tuple[int, ...] | None:
-    """Return the coordinates that keep a course."""
-    features = feature_numbers(recipe.moving, memory.n_features, memory.feature_names)
-    return None if features is None else memory.space.coordinates_of(features)
+def _in_space(penalties: Penalties, space: Space) -> Penalties:
+    """Return the penalties with the centers of the space, where it has a kind of its own."""
+    check_courses(space, penalties)
+    return penalties.with_centers("sphere") if space.centers == "sphere" else penalties
 
 
 def _fitted(space: Space, batches: Sequence[AnyBatch]) -> Space:
@@ -194,27 +181,8 @@ def _choice(
     gaps: Sequence[float],
     batch_word: str,
 ) -> Suggestion:
-    wanted = recipe.n_clusters
-    given = recipe.penalties
-    known = {
-        name: getattr(given if isinstance(given, Penalties) else recipe, name)
-        for name in ("max_gap", "reach", "motion")
-    }
+    known = {name: recipe.penalties.known(name) for name in ("max_gap", "reach", "motion")}
     if not memory.space.has_courses:
         known["motion"] = DEFAULT_MOTION
-    if recipe.method != OURS:
-        if recipe.moving is not None and recipe.motion is None:
-            known["motion"] = "steady"
-        return choose_matching(recipe.method, batches, gaps, memory.entropy, batch_word, **known)
-    # Fixed orders; only with its own orders does one batch meet a wanted number of clusters.
-    is_own = len(batches) == 1 and wanted is not None and recipe.order == "content"
-    return suggest_for(
-        batches,
-        gaps,
-        orders=VisitingOrders(memory.entropy if is_own else 0, recipe.n_init, search=recipe.search),
-        n_clusters=wanted,
-        families=recipe.families,
-        **known,
-        moving=_moving(recipe, memory),
-        batch_word=batch_word,
-    )
+    known["batch_word"] = batch_word
+    return finder_of(recipe.method).choose(recipe, memory, batches, gaps, **known)

@@ -14,18 +14,17 @@ from dynmeans.engine.execution import DEFAULT, Execution, execution_of
 from dynmeans.engine.guard import MANY_CLUSTERS
 from dynmeans.engine.native import quick_follower
 from dynmeans.engine.sequence import small_sequence, step_sequence
-from dynmeans.engine.step import step_batch
 from dynmeans.families.evidence import Evidence
 from dynmeans.follow.begin import adopted, given_penalties, into_space, settle
 from dynmeans.follow.courses import check_courses, on_course, with_unseen
+from dynmeans.follow.finder import finder_of
 from dynmeans.follow.lives import MOST_IDS, MOST_WAITING, Lives, lives_after, lives_of
-from dynmeans.follow.matching import match_batch
 from dynmeans.follow.memory import Memory
-from dynmeans.follow.methods import OURS, clusters_of, method_text
+from dynmeans.follow.methods import method_text
 from dynmeans.follow.recipe import Recipe
 from dynmeans.inputs.batch_times import When
 from dynmeans.inputs.input_error import InputError
-from dynmeans.records.arrays import IntArray
+from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.events import Event
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties, penalties_with_defaults
@@ -38,18 +37,36 @@ from dynmeans.spaces.space import Space
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """What one batch did: the clusters before and after it, and its clustering."""
+    """What one batch did: the clusters before and after it, its clustering, and its points."""
 
     before: ClusterState
     elapsed: float
     clustering: Clustering
     after: ClusterState
     space: Space
+    # The batch as points of `space`; None in steps that are kept, so that the batch is not.
+    points: Any = None
 
     @property
     def events(self) -> list[Event]:
         """What happened to each cluster, found when asked for."""
-        return find_events(self.before, self.elapsed, self.clustering, self.after)
+        are_means = self.space.centers == "mean"
+        return find_events(
+            self.before, self.elapsed, self.clustering, self.after, are_means=are_means
+        )
+
+    def with_points(self, points: Any) -> "Step":
+        """Return the same step with these points, or with None."""
+        return Step(self.before, self.elapsed, self.clustering, self.after, self.space, points)
+
+    def distances(self) -> FloatArray:
+        """Return the distance of each row to the center of its cluster; NaN if it has none."""
+        points, labels, known = self.points.points, self.clustering.labels, self.after
+        if known.n_clusters == 0:
+            return np.full(len(points), np.nan)
+        away = points - known.centers[_rows_of(labels, known.ids)]
+        distances = np.sqrt(np.einsum("ij,ij->i", away, away))
+        return np.where(labels < 0, np.nan, distances)
 
     def record(self, when: When | None = None) -> StepRecord:
         """Return the record of the batch, in the units of the rows."""
@@ -75,6 +92,17 @@ class Step:
             when=when,
             velocities=None if moves is None else self.space.moves_to_rows(moves, found.centers),
         )
+
+
+def _rows_of(labels: IntArray, ids: IntArray) -> IntArray:
+    """Return the row of each label among the sorted ids; any row for a label of no cluster."""
+    low, n_numbers = int(ids[0]), int(ids[-1] - ids[0]) + 1
+    if n_numbers > 16 * len(labels):
+        return np.minimum(np.searchsorted(ids, labels), len(ids) - 1)
+    # Ids close together: a table is faster than bisection.
+    table = np.zeros(n_numbers, dtype=np.int64)
+    table[ids - low] = np.arange(len(ids))
+    return table[np.maximum(labels - low, 0)]
 
 
 class KeptSteps(Sequence[Step]):
@@ -139,19 +167,11 @@ def follow(
     elif type(batch) is Batch and batch.weights is None:
         quick: tuple[Memory, Step] | None = follow_if_small(memory, batch.points, elapsed)
         if quick is not None:
-            return quick
+            return quick[0], quick[1].with_points(batch)
     points = into_space(batch, plan.space)
     before = memory.clusters
     ready = on_course(plan.space, before, plan.penalties, elapsed)
-    if recipe.method == OURS:
-        after, clustering = step_batch(
-            points, ready, plan.penalties, plan.orders, elapsed, plan.execution
-        )
-    else:
-        here = points.in_memory("method=...")
-        labels = clusters_of(recipe.method, here, memory.entropy)
-        limit = plan.execution.max_clusters
-        after, clustering = match_batch(labels, here, ready, plan.penalties, elapsed, limit)
+    after, clustering = finder_of(recipe.method).find(points, ready, plan, elapsed)
     after = with_unseen(before, ready, clustering, after)
     evidence = memory.evidence
     if recipe.families:
@@ -168,7 +188,7 @@ def follow(
         plan,
         memory.method,
     )
-    return kept, Step(before, elapsed, clustering, after, plan.space)
+    return kept, Step(before, elapsed, clustering, after, plan.space, points)
 
 
 def follow_all(
@@ -181,10 +201,10 @@ def follow_all(
     """Take in batches one after the other, in one crossing where they are small; the same bits."""
     steps: list[Step] = []
     is_started = not memory.is_settled or memory.clusters.n_steps > 0
-    if is_started or memory.space.is_curved or recipe.method != OURS:
+    if is_started or memory.space.is_curved or not finder_of(recipe.method).is_compiled:
         for batch, gap in zip(batches, elapsed, strict=True):
             memory, step = follow(recipe, memory, batch, gap, execution)
-            steps.append(step)
+            steps.append(step.with_points(None))
         return memory, steps
     plan, before = plan_of(recipe, memory, execution), memory.clusters
     points = batches
@@ -224,12 +244,12 @@ def plan_of(recipe: Recipe, memory: Memory, execution: Execution = DEFAULT) -> P
     )
     is_raw = isinstance(memory.known_space, Raw)
     is_quick = memory.is_settled and is_raw and running is DEFAULT and not recipe.families
-    is_quick &= recipe.method == OURS
+    is_quick &= finder_of(recipe.method).is_compiled and not penalties.is_on_sphere
     return Plan(
         recipe if memory.is_settled else None,
         execution,
         penalties,
-        VisitingOrders(memory.entropy, recipe.n_init, recipe.order, recipe.search),
+        VisitingOrders(memory.entropy, recipe.n_init, penalties.usable_search(recipe.search)),
         running,
         memory.known_space,
         is_quick,
@@ -246,10 +266,10 @@ def _check_agreement(recipe: Recipe, memory: Memory) -> None:
     if isinstance(seed, int) and entropy_of_seed(seed) != memory.entropy:
         rule = "must be what the memory was made with"
         raise InputError("random_state", rule, got=seed, hint="Leave it out to continue.")
-    if not recipe.is_auto or chosen is None:
+    if not recipe.is_open or chosen is None:
         return
     for name in ("max_gap", "reach"):
-        value = getattr(recipe, name)
+        value = getattr(recipe.penalties, name)
         if value is not None and value != getattr(chosen, name):
             rule = f"must be {getattr(chosen, name):g}, as the penalties were chosen with"
             hint = "Give {new_penalty} with it to continue with other penalties."
@@ -258,8 +278,8 @@ def _check_agreement(recipe: Recipe, memory: Memory) -> None:
 
 def _check_method(recipe: Recipe, memory: Memory) -> None:
     if method_text(recipe.method) != memory.method:
-        rule = f"must be what the memory was made with, {memory.method!r}"
-        raise InputError("method", rule, got=recipe.method)
+        rule = "must be what the memory was made with, {!r}"
+        raise InputError("method", rule, memory.method, got=recipe.method)
 
 
 def _with_batch(

@@ -1,7 +1,7 @@
 """Memory: all that is kept of a stream between two batches, as one value and one file."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,12 +11,14 @@ from dynmeans.families.evidence import Evidence
 from dynmeans.files.archive import Arrays, pack_archive, read_archive, unpack_archive, write_archive
 from dynmeans.follow.lives import NOBODY, Lives, counted_lives
 from dynmeans.follow.methods import OURS
+from dynmeans.inputs.features import feature_numbers
+from dynmeans.inputs.numbers import checked_count
 from dynmeans.records.arrays import FloatArray
 from dynmeans.records.cluster_rows import fields_of
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 from dynmeans.spaces.named import space_from_json
-from dynmeans.spaces.raw import RAW
+from dynmeans.spaces.raw import RAW, Raw
 from dynmeans.spaces.space import Space
 
 _KIND, _VERSION = "Memory", 1
@@ -83,6 +85,11 @@ class Memory:
         moves = np.zeros_like(centers) if moves is None else moves
         return self.known_space.moves_to_rows(moves, centers)
 
+    def coordinates_of(self, features: Sequence[Any] | None) -> tuple[int, ...] | None:
+        """Return the coordinates of features that are named, numbered, or told by yes or no."""
+        found = feature_numbers(features, self.n_features, self.feature_names)
+        return None if found is None else self.space.coordinates_of(found)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the memory to one file, whole or not at all."""
         write_archive(path, _KIND, _VERSION, *self._parts())
@@ -130,16 +137,32 @@ def _made(arrays: Arrays, header: Mapping[str, Any]) -> Memory:
     penalties, names = header["penalties"], header["feature_names"]
     evidence = header.get("evidence")
     lives = arrays["lives"].tolist()
+    clusters = ClusterState(**fields_of(_under(_CLUSTERS, arrays), dict(header)))
+    space = space_from_json(header["space"])
+    if names is not None and not isinstance(names, list):
+        raise TypeError(f"feature_names must be a list, got {names!r}.")
+    names = None if names is None else tuple(map(str, names))
+    n_features = checked_count("n_features", header["n_features"])
+    if not isinstance(header["method"], str):
+        raise TypeError(f"method must be text, got {header['method']!r}.")
+    if names is not None and len(names) != n_features:
+        raise ValueError(f"there are {len(names)} names for {n_features} features.")
+    known = space if space.is_fitted else RAW
+    # Clusters that came from elsewhere may have coordinates without names.
+    is_named = names is not None or isinstance(known, Raw)
+    n = known.n_coordinates(n_features) if is_named else clusters.n_features
+    if n != clusters.n_features:
+        raise ValueError(f"clusters have {clusters.n_features} coordinates, not {n}.")
     return Memory(
-        ClusterState(**fields_of(_under(_CLUSTERS, arrays), dict(header))),
-        space_from_json(header["space"]),
+        clusters,
+        space,
         None if penalties is None else Penalties.from_json(penalties),
-        int(header["entropy"]),
-        int(header["n_features"]),
-        None if names is None else tuple(map(str, names)),
+        checked_count("entropy", header["entropy"], at_least=0, at_most=2**64 - 1),
+        n_features,
+        names,
         NOBODY._replace(counted={int(k): (points, int(n)) for k, points, n in lives}),
         None if evidence is None else Evidence.from_arrays(_under(_EVIDENCE, arrays), evidence),
-        method=str(header["method"]),
+        method=header["method"],
     )
 
 

@@ -3,17 +3,14 @@
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from dynmeans.algorithm.forecast import Forecast, forecast
 from dynmeans.engine.batch import AnyBatch
 from dynmeans.engine.execution import DEFAULT, Execution
 from dynmeans.follow.begin import into_space
 from dynmeans.follow.courses import on_course
+from dynmeans.follow.finder import finder_of
 from dynmeans.follow.follow import plan_of
-from dynmeans.follow.matching import nearest
 from dynmeans.follow.memory import Memory
-from dynmeans.follow.methods import OURS
 from dynmeans.follow.recipe import Recipe
 
 
@@ -33,11 +30,7 @@ def predict(
     plan = plan_of(recipe, memory, execution)
     points = into_space(rows, memory.known_space)
     ready = on_course(plan.space, memory.clusters, plan.penalties, elapsed)
-    if memory.method != OURS:
-        here = points.in_memory("method=...").points
-        return nearest(here.astype(np.float64), ready, plan.penalties, elapsed)
-    found: tuple[Any, Any] = points.predict(ready, plan.penalties, plan.execution, elapsed)
-    return found
+    return finder_of(memory.method).predict(points, ready, plan, elapsed)
 
 
 def distances(memory: Memory, rows: AnyBatch) -> Any:

@@ -1,9 +1,12 @@
 """A field of a record of options: its default, and what a command line and a page say of it."""
 
+from collections.abc import Callable
 from dataclasses import field
 from typing import Any
 
 from dynmeans.inputs.input_error import InputError
+
+Check = Callable[[str, Any], Any]
 
 
 def option(default: Any, words: str, kind: Any = str, **more: Any) -> Any:
@@ -16,5 +19,15 @@ def option(default: Any, words: str, kind: Any = str, **more: Any) -> Any:
 
 def one_of(name: str, value: Any, choices: tuple[Any, ...]) -> None:
     """Refuse a value that is none of the choices."""
-    if value not in choices:
+    if not (value is None or isinstance(value, str)) or value not in choices:
         raise InputError(name, f"must be one of {', '.join(filter(None, choices))}", got=value)
+
+
+def choice(*choices: str | None) -> Check:
+    """Return the check of one of these words; None is one of them where it may be left out."""
+
+    def check(name: str, value: Any) -> Any:
+        one_of(name, value, choices)
+        return value
+
+    return check

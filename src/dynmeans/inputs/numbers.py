@@ -1,6 +1,7 @@
 """One real number from outside: checked, or refused by name."""
 
 import math
+from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
@@ -41,6 +42,11 @@ def checked_number(
     if number < at_least:
         raise InputError(name, f"must be at least {at_least:g}", got=value)
     return number
+
+
+def number_or_none(**rule: Any) -> Callable[[str, Any], float | None]:
+    """Return the check of a number that need not be given."""
+    return lambda name, value: None if value is None else checked_number(name, value, **rule)
 
 
 def checked_range(name: str, value: Any, *, above: float = 0.0) -> tuple[float, float]:

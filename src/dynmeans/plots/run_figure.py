@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from dynmeans.inputs.fields import one_of
 from dynmeans.plots.cluster_numbers import plot_cluster_numbers
@@ -18,7 +17,7 @@ from dynmeans.runs.run import Run
 KINDS = ("all", "tracks", "timeline", "numbers")
 
 
-def run_figure(run: Run, kind: str = "all") -> Figure:
+def run_figure(run: Run, kind: str = "all") -> ShownFigure:
     """Draw the tracks of the last window, the timeline of lives and numbers of clusters."""
     one_of("kind", kind, KINDS)
     history, points = _drawn(run)

@@ -1,6 +1,5 @@
 """Families: identities that belong together, at every level of one tree."""
 
-import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -175,7 +174,9 @@ class Families:
         kind : {"pandas", "polars", "arrow"}
             A pandas or polars DataFrame, or a pyarrow Table.
         """
-        return importlib.import_module("dynmeans.files.family_tables").frame(self, table, kind)
+        from dynmeans.files.family_tables import frame
+
+        return frame(self, table, kind)
 
     def _level_of_number(self, n_families: float) -> float:
         levels = np.concatenate([[APART], self.levels])

@@ -1,6 +1,5 @@
 """History: labels, centers, costs and events of all batches so far; one file on disk."""
 
-import importlib
 import os
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -207,7 +206,8 @@ class History:
             among the labels, and left out of the other tables.
         """
         one_of("table", table, TABLES)
-        tables = importlib.import_module("dynmeans.files.history_tables")  # loads Arrow
+        from dynmeans.files import history_tables as tables
+
         arrow = tables.TABLE_MAKERS[table](self)
         if min_cluster_size > 1 or min_life > 1:
             arrow = tables.confirmed_only(

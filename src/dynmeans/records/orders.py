@@ -6,9 +6,7 @@ from dynmeans.inputs.fields import one_of
 from dynmeans.inputs.numbers import checked_count
 
 MOST_ORDERS = 10_000  # each is a run of Algorithm 2
-BY = ("content", "row")
 SEARCHES = ("paper", "split", "deep")  # each goes on from where the one before it ends
-_STRIDE = 0xD1342543DE82EF95
 
 
 def checked_search(search: str) -> str:
@@ -19,9 +17,10 @@ def checked_search(search: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class VisitingOrders:
-    """In which orders Algorithm 2 visits the rows of each batch, by a keyed hash.
+    """In which orders Algorithm 2 visits the rows of each batch: by a keyed hash of their content.
 
-    The same on any machine; they are made where they are used, batch by batch.
+    The same in memory, on a GPU and on a Dask cluster, in whatever order the rows come. The orders
+    are computed where they are used, batch by batch.
 
     Attributes
     ----------
@@ -29,35 +28,26 @@ class VisitingOrders:
         The key, from 0 to 2**64 - 1. With the number of the batch it seeds each batch by itself.
     n_init : int
         Orders to try; the one of lowest cost is kept.
-    by : {"content", "row"}
-        What is hashed: the values of a row, so that shuffled rows are visited in the same order;
-        or its number, which a cluster of machines knows without looking at other rows.
     search : {"paper", "split", "deep"}
         Whether the search ends with Algorithm 2, splits what is plainly two, or makes all moves.
 
     Examples
     --------
     >>> VisitingOrders(entropy=7, n_init=3)
-    VisitingOrders(entropy=7, n_init=3, by='content', search='paper')
+    VisitingOrders(entropy=7, n_init=3, search='paper')
     """
 
     entropy: int
     n_init: int = 1
-    by: str = "content"
     search: str = "paper"
 
     def __post_init__(self) -> None:
         """Refuse what is no key or no number of orders."""
         checked_count("entropy", self.entropy, 0, 2**64 - 1)
         checked_count("n_init", self.n_init, at_most=MOST_ORDERS)
-        one_of("by", self.by, BY)
         checked_search(self.search)
 
     @property
     def depth(self) -> int:
         """What follows Algorithm 2: 0 nothing, 1 splits, 2 all moves."""
         return SEARCHES.index(self.search)
-
-    def row_seed(self, n_steps: int) -> int:
-        """Return the seed of the hash of row numbers for the batch after `n_steps` others."""
-        return (self.entropy + n_steps * _STRIDE) % 2**64

@@ -3,7 +3,7 @@
 import copy
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from dynmeans.inputs.fields import one_of
@@ -20,6 +20,8 @@ REVIVAL_RULES = ("paper", "exact")
 # Clusters wander about where they were, or keep a course (decision 0015).
 MOTIONS = ("still", "steady")
 DEFAULT_MOTION = "still"
+# A center is the mean of its points, or that mean brought to length 1 (decision 0019).
+CENTERS = ("mean", "sphere")
 _DIRECT, _BEHAVIOR = ("revival_penalty", "drift"), ("max_gap", "reach")
 
 
@@ -51,6 +53,13 @@ class Penalties:
     moving : sequence of int, optional
         Features that keep a course, where `motion` is "steady"; all by default.
 
+    Attributes
+    ----------
+    centers : {"mean", "sphere"}
+        Whether the center of a cluster is the mean of its points, or that mean scaled to length
+        1, for points of length 1 that are compared by their cosine. The space of the points
+        decides: "sphere" in the space "cosine". See `with_centers`.
+
     Examples
     --------
     >>> p = Penalties(0.04, max_gap=6.8, reach=1.01)
@@ -70,6 +79,7 @@ class Penalties:
     revival: str
     motion: str
     moving: tuple[int, ...] | None
+    centers: str = field(repr=False)
 
     def __init__(
         self,
@@ -89,7 +99,7 @@ class Penalties:
         both = _both_pairs(new_penalty, {name: value for name, value in pairs if value is not None})
         one_of("revival", revival, REVIVAL_RULES)
         moving = _checked_moving(motion, moving)
-        values = (new_penalty, *both, revival, motion, moving)
+        values = (new_penalty, *both, revival, motion, moving, CENTERS[0])
         for name, value in zip(self.__slots__, values, strict=True):
             object.__setattr__(self, name, value)
 
@@ -100,7 +110,31 @@ class Penalties:
 
     def with_motion(self, motion: str, moving: Sequence[int] | None = None) -> "Penalties":
         """Return the same penalties with this motion."""
-        return self._changed(moving=_checked_moving(motion, moving), motion=motion)
+        moving = _checked_moving(motion, moving)
+        _check_sphere(self.centers, motion)
+        return self._changed(moving=moving, motion=motion)
+
+    def with_centers(self, centers: str) -> "Penalties":
+        """Return the same penalties with this kind of centers."""
+        one_of("centers", centers, CENTERS)
+        _check_sphere(centers, self.motion)
+        return self if centers == self.centers else self._changed(centers=centers)
+
+    def usable_search(self, search: str) -> str:
+        """Return the search that centers of this kind allow; "split" is left out on the sphere.
+
+        There a lower cost may mean worse clusters: two points at a right angle cost 1.17 in one
+        cluster, and lambda in two.
+        """
+        if self.is_on_sphere and search == "deep":
+            rule = "'deep' is not available for centers on the unit sphere"
+            raise InputError("search", rule, hint="Use {search='paper'}.")
+        return "paper" if self.is_on_sphere else search
+
+    @property
+    def is_on_sphere(self) -> bool:
+        """Whether centers have length 1."""
+        return self.centers == "sphere"
 
     def _changed(self, **values: Any) -> "Penalties":
         """Set fields of a copy: the pair that is not derived keeps its bits."""
@@ -117,7 +151,8 @@ class Penalties:
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "Penalties":
         """Read what `to_json` gave."""
-        return cls(**value)
+        given = {name: known for name, known in value.items() if name != "centers"}
+        return cls(**given).with_centers(value.get("centers", CENTERS[0]))
 
 
 def penalties_with_defaults(
@@ -128,31 +163,6 @@ def penalties_with_defaults(
         max_gap = DEFAULT_MAX_GAP if max_gap is None else max_gap
         reach = DEFAULT_REACH if reach is None else reach
     return Penalties(new_penalty, max_gap=max_gap, reach=reach, **others)
-
-
-def given_penalties(penalties: object, new_penalty: object = None) -> "Penalties | float | None":
-    """Return the penalties or the lambda that was given; None where they will be chosen.
-
-    >>> given_penalties("auto", 2.0), given_penalties("auto"), given_penalties(3.0)
-    (2.0, None, 3.0)
-    """
-    if new_penalty is not None:
-        if penalties is not AUTO and penalties != AUTO:
-            raise ValueError(
-                f"give either penalties or new_penalty, and not both; got {penalties!r} and "
-                f"{new_penalty!r}."
-            )
-        return checked_number("new_penalty", new_penalty, above=0)
-    if isinstance(penalties, Penalties):
-        return penalties
-    if isinstance(penalties, str):
-        if penalties != AUTO:
-            raise ValueError(
-                'penalties must be a Penalties, a number above 0 (lambda) or "auto", '
-                f"got {penalties!r}."
-            )
-        return None
-    return checked_number("penalties", penalties, above=0)
 
 
 def dp_means_penalties(given: Penalties | float) -> Penalties:
@@ -189,6 +199,12 @@ def _checked_moving(motion: object, moving: Sequence[int] | None) -> tuple[int, 
             "moving", "must name a feature", got=moving, hint="Leave it out to let all move."
         )
     return features
+
+
+def _check_sphere(centers: str, motion: str) -> None:
+    if centers == "sphere" and motion != DEFAULT_MOTION:
+        rule = "must be 'still' for centers on the unit sphere: a velocity would leave it"
+        raise InputError("motion", rule, got=motion)
 
 
 def _both_pairs(new_penalty: float, given: dict[str, float]) -> tuple[float, ...]:

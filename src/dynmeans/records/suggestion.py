@@ -87,12 +87,6 @@ class Suggestion:
         return self.chosen.penalties
 
     @property
-    def examples(self) -> tuple[Candidate, ...]:
-        """The coarsest, a middle and the finest choice that was tried, as far as they differ."""
-        tried = sorted(self.candidates, key=lambda candidate: -candidate.penalties.new_penalty)
-        return tuple(tried[k] for k in dict.fromkeys([0, len(tried) // 2, len(tried) - 1]))
-
-    @property
     def explanation(self) -> str:
         """What was chosen and what it means, in words."""
         return " ".join(self.sentences)

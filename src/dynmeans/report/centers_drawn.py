@@ -7,7 +7,7 @@ import numpy as np
 
 from dynmeans.records.history import History
 from dynmeans.runs.reading.sampling import Sample
-from dynmeans.spaces.direction import Direction, unit_rows
+from dynmeans.spaces.cosine import Cosine, unit_rows
 from dynmeans.spaces.space import Space
 
 
@@ -19,7 +19,7 @@ def drawn_together(
     Directions are told at length 1, and rows have any length: rows are brought to length 1, and a
     center to the length of the mean of such rows, for in many features that lies far inside.
     """
-    if not isinstance(space, Direction):
+    if not isinstance(space, Cosine):
         return history, samples
     kept = [replace(one, points=unit_rows(one.points)) for one in samples]
     sums: dict[int, tuple[float, int]] = {}

@@ -7,7 +7,6 @@ import html
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
@@ -66,10 +65,6 @@ WORKER_SCRIPTS = ("engine/engine.js", "engine/worker.js")
 LIVE_SCRIPTS = ("live/editing.js", "live/live.js")  # of a page that a server feeds
 
 
-_NO_MODULE = (
-    "Other scales cannot be tried on this page: dynmeans was built without a compiler for "
-    "WebAssembly (clang and wasi-libc)."
-)
 _ENGINE = """
 <script type="text/plain" id="engine-code">{code}</script>
 <script type="text/plain" id="engine-module">{module}</script>"""
@@ -99,10 +94,8 @@ def render_report(
     '<!DOCTYPE html>'
     """
     tried = packed_trial(data) if engine and beside is None else None
-    has_engine = tried is not None and "reason" not in tried and WASM_MODULE.exists()
-    has_panel = tried is not None and (has_engine or "reason" in tried)
-    if tried is not None and not has_panel:
-        data = replace(data, notes=(*data.notes, _NO_MODULE))
+    has_panel = tried is not None
+    has_engine = tried is not None and "reason" not in tried
     style = joined_parts(*STYLES, *(["style/panel.css"] if has_panel else []))
     live_scripts = LIVE_SCRIPTS if live is not None else ()
     script = script_of(*SCRIPTS[:-1], *ENGINE_SCRIPTS * has_panel, SCRIPTS[-1], *live_scripts)
@@ -114,7 +107,7 @@ def render_report(
         "title": html.escape(data.title),
         "style": style,
         "script": script,
-        "data": report_json(data, tried if has_panel else None),
+        "data": report_json(data, tried),
         "beside": "" if beside is None else _BESIDE.format(report_json(beside)),
     }
     return filled_page("page.html", parts)

@@ -9,8 +9,6 @@ import numpy as np
 
 from dynmeans.datasets.harbor import harbor_traffic
 from dynmeans.engine.checks import entropy_of_seed
-from dynmeans.engine.wasm import WASM_MODULE
-from dynmeans.inputs.input_error import InputError
 from dynmeans.plots.earth import earth
 from dynmeans.records.events import KINDS
 from dynmeans.records.penalties import DEFAULT_MAX_GAP, DEFAULT_REACH
@@ -44,12 +42,6 @@ def render_try_page() -> str:
     A reader drops a CSV, JSON lines or Parquet file; columns, time, windows and a scale are
     proposed, and the report of the clusters is shown within the page.
     """
-    if not WASM_MODULE.exists():
-        raise InputError(
-            "",
-            "this build of dynmeans has no engine for browsers",
-            hint="Build it where clang and wasi-libc are installed (make system-deps).",
-        )
     report_style = joined_parts(*STYLES, "style/panel.css")
     report_script = script_of(*SCRIPTS[:-1], *ENGINE_SCRIPTS, SCRIPTS[-1])
     style = f"{report_style}\n{joined_parts('try/try.css')}"

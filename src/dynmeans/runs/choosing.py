@@ -6,14 +6,14 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.checks import check_features
 from dynmeans.follow.begin import OnChoice, begin, tell_choice
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.recipe import Recipe
-from dynmeans.inputs.input_error import InputError
 from dynmeans.parameters.suggest import N_BATCHES, N_POINTS
-from dynmeans.records.suggestion import Suggestion
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
 from dynmeans.spaces.named import find_space
@@ -47,16 +47,22 @@ def first_windows(windows: Iterable[Window], taken: list[Window] | None = None) 
 
 def begun(config: RunConfig, first: Sequence[Window], on_choice: OnChoice = tell_choice) -> Memory:
     """Return the memory before the first window, as these windows tell."""
-    for window in first:
-        check_features(window.points.shape[1], len(config.features))
     return begin(
         config.recipe,
-        [Batch(window.points, window.weights) for window in first],
+        [_batch_of(window, len(config.features)) for window in first],
         [window.elapsed for window in first],
         feature_names=config.features,
         on_choice=on_choice,
         batch_word="window",
     )
+
+
+def _batch_of(window: Window, n_features: int) -> Batch:
+    """Return the rows of a window; none of texts, which nothing is learned from beforehand."""
+    if window.texts is not None:
+        return Batch(np.zeros((0, n_features)), None)
+    check_features(window.points.shape[1], n_features)
+    return Batch(window.points, window.weights)
 
 
 class ReadAhead:
@@ -93,19 +99,3 @@ def raising(error: Exception) -> Iterator[Window]:
     """Raise an error in place of the first window."""
     raise error
     yield
-
-
-def unfollowed(found: Suggestion) -> InputError:
-    """Return the error of a choice with which hardly a cluster outlives a window."""
-    # The coarsest, a middle and the finest choice in numbers.
-    tried = (
-        f"{one.penalties.new_penalty:.4g} (beyond {found.tell(one.penalties.new_penalty)}) gives "
-        f"{one.n_clusters:.3g} clusters in a window and {one.n_identities:,} identities"
-        for one in found.examples
-    )
-    return InputError(
-        "penalties",
-        "'auto': with any choice clusters hardly outlive a window. Tried: {}",
-        "; ".join(tried),
-        hint="Give {new_penalty}, or say with {n_clusters} about how many clusters a window holds.",
-    )

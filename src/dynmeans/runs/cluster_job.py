@@ -9,7 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dynmeans.follow.defaults import TEXTS, VECTORS, defaults_of
 from dynmeans.follow.memory import Memory
+from dynmeans.follow.methods import OURS
 from dynmeans.follow.recipe import Recipe
 from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.input_error import InputError
@@ -17,7 +19,7 @@ from dynmeans.inputs.numbers import checked_range
 from dynmeans.parameters.hint import Hint
 from dynmeans.records.suggestion import Suggestion
 from dynmeans.runs.after_commit import NOTHING, AfterCommit
-from dynmeans.runs.choosing import ReadAhead, begun, looks_ahead, raising, unfollowed
+from dynmeans.runs.choosing import ReadAhead, begun, looks_ahead, raising
 from dynmeans.runs.configuration import N_KEPT, RunConfig
 from dynmeans.runs.input import Input
 from dynmeans.runs.look.links import link_words, links_of_run
@@ -25,10 +27,10 @@ from dynmeans.runs.look.other_scales import scales_in_words, scales_of_run
 from dynmeans.runs.look.space_words import new_beyond, proposed_space
 from dynmeans.runs.look.status import RunStatus
 from dynmeans.runs.look.telling_values import name_by_words
+from dynmeans.runs.look.topics import group_run, name_topics
 from dynmeans.runs.reading.columns import match_features
 from dynmeans.runs.reading.live_windows import LiveWindows
 from dynmeans.runs.reading.sources.source import Source
-from dynmeans.runs.reading.text_columns import open_table
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.reading.windows import Windows
 from dynmeans.runs.run import OnWindow, Run
@@ -38,7 +40,8 @@ from dynmeans.runs.store.schema import DATABASE
 from dynmeans.runs.store.store import check_may_create
 from dynmeans.runs.streams.addresses import open_stream
 from dynmeans.runs.streams.watermark import StreamWindows
-from dynmeans.spaces.direction import MANY_FEATURES, N_AXES
+from dynmeans.runs.texts import vector_names
+from dynmeans.spaces.named import find_space
 
 # From the rows of the source, if they are known, those read before, and the names of the features,
 # to what sees each window.
@@ -129,33 +132,44 @@ class ClusterJob:
         if (column := self.describe or self.windows.text) is None or not done.n_windows:
             return
         if source is None:
+            if self.windows.text == column:
+                return
             raise InputError("describe", "is for files and frames")
-        name_by_words(run, column, source)
+        if self.windows.text == column:
+            group_run(run)
+            name_topics(run, column, source)
+        else:
+            name_by_words(run, column, source)
 
     def choose(self) -> tuple[Suggestion, int]:
         """Choose penalties on the first windows, without a run; also count the rows left out."""
         choices: list[Suggestion] = []
         with self.open_source() as source:
+            config = self.config(source)
+            if not config.recipe.is_auto:
+                rule = "are not chosen in the space {!r}: there {:.3g} suits most streams"
+                space = find_space(config.recipe.space)
+                raise InputError("penalties", rule, space.name, space.usual_penalty or 0.0)
             ahead = _ahead(self.input, _windows(self, source, None))
-            begun(self.config(source), ahead.first, choices.append)
+            begun(config, ahead.first, choices.append)
         return choices[0], sum(window.n_dropped for window in ahead.first)
 
     def open_source(self) -> AbstractContextManager[Source | None]:
         """Open the table to read it; there is none to open for a live source."""
         if self.input.is_live:
             return nullcontext()
-        n_learned = None
-        if self.windows.text is not None and self._is_there(None, False):
-            with Run.open(self.out) as run:
-                n_learned = run.config.source.get("n_learned")
-        return open_table(self.input.rows, self.input.reading, self.windows, n_learned)
+        column = self.windows.text_column
+        return Source(self.input.rows, reading=self.input.reading, text_column=column)
 
     def config(self, source: Source | None) -> RunConfig:
         """Return the configuration of the run."""
-        wanted = self.windows.wanted
+        wanted = self.windows.features
         fields = {**self.windows.to_fields(), **self.input.reading.to_fields()}
         recipe = self.recipe
-        if source is None:
+        if self.windows.text is not None:
+            features = vector_names(self.windows.text)
+            recipe = self._with_defaults(recipe, TEXTS)
+        elif source is None:
             features = tuple(name.strip() for text in wanted for name in text.split(","))
         else:
             others = self.windows.others
@@ -163,13 +177,16 @@ class ClusterJob:
             vectors = source.vectors(columns)
             features = tuple(one for name in columns for one in vectors.get(name, [name]))
             if self.of_vectors and len(vectors) == len(columns):
-                is_wide = source.n_learned is None and len(features) > MANY_FEATURES
-                space = f"direction:{N_AXES}" if is_wide else "direction"
-                usual: Any = {"space": space, "search": "deep"}
-                recipe = replace(recipe, **{name: usual[name] for name in self.of_vectors})
-            fields["n_learned"] = source.n_learned
+                recipe = self._with_defaults(recipe, VECTORS)
         kept = {"input": self.input.name, **fields}
         return RunConfig(features, recipe, kept, self.sample_size)
+
+    def _with_defaults(self, recipe: Recipe, kind: str) -> Recipe:
+        usual = defaults_of("cluster", kind)
+        # Another clusterer makes no search.
+        unused = {"search", "n_init"} if recipe.method != OURS else set()
+        names = [name for name in self.of_vectors if name not in unused]
+        return replace(recipe, **{name: usual[name] for name in names})
 
     def _is_there(self, resume: bool | None, overwrite: bool) -> bool:
         """Say whether there is a run to resume; one without a window is made again."""
@@ -263,8 +280,8 @@ class _Work:
             ahead = _ahead(self.job.input, windows)
             memory = begun(config, ahead.first, choices.append)
         for found in choices:
-            if not found.is_followed:
-                raise ahead.error or unfollowed(found)
+            if not found.is_followed and ahead.error is not None:
+                raise ahead.error
             if self.shown.on_choice is not None:
                 self.shown.on_choice(found)
         return _Begun(ahead, memory, choices[0] if choices else None)
@@ -332,7 +349,8 @@ def _notes(run: Run, choice: Suggestion | None) -> Iterator[ArgumentText | None]
         yield link_words(links_of_run(run), penalties.max_gap)
     yield scales_in_words(scales_of_run(run))
     found, recipe = n_per_window(run.store), run.config.recipe
-    if recipe.n_clusters is not None and not recipe.families:
+    is_text = bool(run.config.source.get("text"))
+    if recipe.n_clusters is not None and not (recipe.families or is_text):
         yield Hint(*checked_range("n_clusters", recipe.n_clusters), False).told(found)
     elif choice is not None:
         yield choice.told_beside(found, run.status().n_windows)

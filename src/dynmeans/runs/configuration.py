@@ -5,14 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dynmeans.follow.recipe import FIELDS, Recipe
+from dynmeans.follow.defaults import recipe_of
+from dynmeans.follow.recipe import PARAMETERS, Recipe
 from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.input_error import InputError
 
 # No window that was taken in depends on them: a run may be resumed with another choice.
 _FREE = ("on_missing", "max_clusters", "min_cluster_size", "min_life")
-# Without a seed a run takes this one: what is repeated must be the same.
-SEED = 0
 N_KEPT = 200  # rows of each window, for pictures, profiles and families
 
 
@@ -32,7 +31,7 @@ class RunConfig:
 
     features: tuple[str, ...]  # Names of the features, in the order of the columns of the points
     # How windows are clustered; by default penalties are chosen on the first windows
-    recipe: Recipe = field(default_factory=lambda: Recipe(random_state=SEED))
+    recipe: Recipe = field(default_factory=lambda: recipe_of("Run"))
     # Where the rows come from (`input`), and the fields of `WindowOptions` and `ReadingOptions` by
     # which they were read and cut into windows
     source: Mapping[str, Any] = field(default_factory=dict)
@@ -58,7 +57,11 @@ class RunConfig:
     def to_fields(self) -> dict[str, Any]:
         """Return every field under its own name, as JSON values."""
         own = {"features": self.features, "sample_size": self.sample_size}
-        recipe = {name: one.default for name, one in FIELDS.items()} | self.recipe.to_json()
+        twice = [name for name in self.source if name in own or name in PARAMETERS]
+        if twice:
+            rule = "must not name {!r}, which is a field of the run itself"
+            raise InputError("source", rule, twice[0])
+        recipe = {name: one.default for name, one in PARAMETERS.items()} | self.recipe.to_json()
         normal: dict[str, Any] = json.loads(json.dumps({**own, **recipe, **self.source}))
         return normal
 
@@ -67,7 +70,7 @@ class RunConfig:
         """Read what `to_fields` gave."""
         source = dict(values)
         features, sample_size = source.pop("features"), source.pop("sample_size")
-        recipe = Recipe.from_json({name: source.pop(name) for name in FIELDS})
+        recipe = Recipe.from_json({name: source.pop(name) for name in PARAMETERS})
         return cls(features, recipe, source, sample_size)
 
 

@@ -19,6 +19,7 @@ from dynmeans.runs.store.edit_log import append_edits, read_edits
 from dynmeans.runs.store.store import Store
 
 WORDS = "words"  # of the manifest: names that clusters have until people give them others
+GROUPS = "groups"  # of the manifest: clusters that are shown as others, by `n_clusters`
 NAME, MERGE, PIN, UNDO = KINDS = ("name", "merge", "pin", "undo")
 MOST_CHARACTERS = 200
 
@@ -85,11 +86,14 @@ class Edits:
         return frozenset(number for number in numbers if number is not None)
 
 
-def replay(log: Iterable[Edit]) -> Edits:
-    """Apply the edits one after the other, without those that were undone."""
+def replay(log: Iterable[Edit], groups: Mapping[int, int] | None = None) -> Edits:
+    """Apply the edits one after the other, without those that were undone.
+
+    `groups` are clusters that are shown as others before any edit.
+    """
     every = Edits(tuple(log))
     undone = every.undone()
-    names, merged, pinned = dict[int, str](), dict[int, int](), set[int]()
+    names, merged, pinned = dict[int, str](), dict(groups or {}), set[int]()
     for edit in every.log:
         k, other = edit.cluster_id, edit.other_id
         if k is None or edit.number in undone:
@@ -162,9 +166,16 @@ class Editing:
 
         A cluster that has no name from people has that of its words, if any.
         """
-        edits = _replayed(read_edits(self._store))
+        groups = self.groups.merged
+        edits = replay((Edit(**row) for row in read_edits(self._store)), groups)
         words = {int(k): name for k, name in (self._store.manifest(WORDS) or {}).items()}
         return replace(edits, names=MappingProxyType(words | dict(edits.names))) if words else edits
+
+    @property
+    def groups(self) -> Edits:
+        """The groups that `n_clusters` asked for, as mergers before any edit; none otherwise."""
+        kept = self._store.manifest(GROUPS) or {}
+        return replay((), {int(k): root for k, root in kept.items()})
 
     def name_cluster(self, cluster_id: int, name: str, *, who: str | None = None) -> Edit:
         """Give a cluster a name of at most 200 characters; an empty one takes it away.

@@ -8,6 +8,7 @@ from typing import Any
 
 from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.reading.sources.reading_options import AS_USUAL, ReadingOptions
+from dynmeans.runs.reading.sources.remote_files import is_remote, without_secrets
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.streams.addresses import is_address, parse_address
 
@@ -46,7 +47,9 @@ class Input:
         path = self.path
         if path is not None and self.is_stream:
             return str(parse_address(path))
-        return path if path in (None, LIVE) else os.path.abspath(path)
+        if path is None or path == LIVE:
+            return path
+        return without_secrets(path) if is_remote(path) else os.path.abspath(path)
 
     def check(self, windows: WindowOptions, out: Path) -> None:
         """Refuse what does not go together, before anything is read."""
@@ -60,8 +63,6 @@ class Input:
             )
         if self.is_live and (names := self.reading.changed()):
             raise InputError(names[0], "is for files, not for live sources")
-        if self.is_live and windows.text is not None:
-            raise InputError("text", "is for files and frames: rows that come live need {features}")
         patterns = [name for name in windows.features if set(name) & set("*?[")]
         if self.is_live and patterns:
             rule = "must be names where rows come one by one, not a pattern such as {!r}"

@@ -15,7 +15,7 @@ from dynmeans.files.history_tables import as_frame
 from dynmeans.follow.begin import OnChoice, tell_choice
 from dynmeans.follow.follow import plan_of
 from dynmeans.follow.memory import Memory
-from dynmeans.follow.recipe import FIELDS
+from dynmeans.follow.recipe import PARAMETERS
 from dynmeans.inputs.batch_times import read_times
 from dynmeans.inputs.input_error import InputError
 from dynmeans.records.history import History
@@ -35,6 +35,7 @@ from dynmeans.runs.store.dead_letters import DeadLetter, read_letters
 from dynmeans.runs.store.inbox import Inbox
 from dynmeans.runs.store.joining import Joining
 from dynmeans.runs.store.label_parts import Part
+from dynmeans.runs.store.label_tables import label_tables
 from dynmeans.runs.store.store import Store
 from dynmeans.runs.store.verify import verify
 
@@ -217,7 +218,7 @@ class Run(Editing, AbstractContextManager["Run"]):
         self, *, first_step: int = 0, last_step: int | None = None
     ) -> Iterator[pa.Table]:
         """Yield the labels as Arrow tables, part by part: for runs larger than memory."""
-        return run_tables.label_tables(self._store, first_step, last_step)
+        return label_tables(self._store, first_step, last_step)
 
     def parts(self) -> list[Part]:
         """Return the committed Parquet files of labels, oldest first."""
@@ -344,7 +345,7 @@ class Run(Editing, AbstractContextManager["Run"]):
 
 def _settled(fields: dict[str, Any], is_open: bool) -> dict[str, Any]:
     """Return the fields that can no longer change."""
-    return {name: fields[name] for name in fields if not (is_open and name in FIELDS)}
+    return {name: fields[name] for name in fields if not (is_open and name in PARAMETERS)}
 
 
 def _config_of(fields: dict[str, Any], folder: Path) -> RunConfig:

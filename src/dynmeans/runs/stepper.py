@@ -11,13 +11,12 @@ import numpy as np
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.checks import check_features
 from dynmeans.engine.execution import DEFAULT
-from dynmeans.follow.begin import OnChoice, into_space
+from dynmeans.follow.begin import OnChoice
 from dynmeans.follow.early_forgetting import warn_of_early_forgetting
 from dynmeans.follow.follow import Step, follow
 from dynmeans.follow.lives import NOBODY
 from dynmeans.follow.memory import Memory
-from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
-from dynmeans.records.state import ClusterState
+from dynmeans.records.arrays import FloatArray
 from dynmeans.records.step_record import StepRecord
 from dynmeans.runs.choosing import begun, first_windows, looks_ahead
 from dynmeans.runs.configuration import RunConfig
@@ -27,6 +26,7 @@ from dynmeans.runs.store.commit import Commit, StoredWindow
 from dynmeans.runs.store.dead_letters import DeadLetter
 from dynmeans.runs.store.label_parts import label_rows
 from dynmeans.runs.store.store import Store
+from dynmeans.runs.texts import Texts
 
 # A group of windows is committed before its labels take more memory than this many rows.
 MAX_GROUP_ROWS = 500_000
@@ -42,6 +42,7 @@ class Stepper:
         self._columns: list[list[str]] | None = store.manifest("label_columns")
         self._pending = Commit()
         self._last: Step | None = None
+        self._texts = Texts(store, config.source) if config.source.get("text") else None
 
     def begin(self, windows: Iterable[Window], on_choice: OnChoice) -> Iterable[Window]:
         """Learn from the first windows what the recipe leaves open; return all of them."""
@@ -66,8 +67,8 @@ class Stepper:
         n_windows, n_rows, last_commit = 0, 0, time.monotonic()
         stream = iter(windows)
         while (taken := self._take_next(stream, token)) is not None:
-            window, batch, record = taken
-            self._keep(window, batch, record)
+            window, step, record = taken
+            self._keep(window, step, record)
             n_windows += 1
             if on_window is not None:
                 on_window(record, window)
@@ -104,45 +105,71 @@ class Stepper:
 
     def _take_next(
         self, stream: Iterator[Window], token: str | None
-    ) -> tuple[Window, Batch, StepRecord] | None:
+    ) -> tuple[Window, Step, StepRecord] | None:
         """Step on the next window. If that fails, what was taken in before is committed first."""
         try:
             window = next(stream, None)
             if window is None:
                 return None
+            if self._texts is not None:
+                window = self._texts.as_vectors(window)
+                self._counts["n_wordless"] += int((~_has_word(window)).sum())
             return window, *self._step(window)
         except BaseException:
             if self._pending.windows and token is None:
                 self._commit()
             raise
 
-    def _step(self, window: Window) -> tuple[Batch, StepRecord]:
-        """Return the window as points of the space, and the record of its step."""
+    def _step(self, window: Window) -> tuple[Step, StepRecord]:
+        """Return the step of a window, and its record."""
         check_features(window.points.shape[1], len(self._config.features))
         assert self._memory is not None, "no window comes before the first one"
-        batch, begin = Batch(window.points, window.weights), time.perf_counter()
+        begin = time.perf_counter()
+        batch = self._batch_of(window)
         after, step = follow(
             self._config.recipe, self._memory, batch, window.elapsed, self.execution
         )
         if window.elapsed < 1.0 and self._last is not None:
             warn_of_early_forgetting(self._last, window.elapsed, after.plan.penalties)
-        self._last = step
+        self._last = step.with_points(None)
         # Points and windows of each identity are counted in the table of clusters.
         self._memory = replace(after, lives=NOBODY)
         record = step.record()
         self._pending.step_seconds = time.perf_counter() - begin
-        return into_space(batch, step.space), record
+        if self._texts is not None:
+            labels = np.full(window.n_points, -1)
+            labels[_has_word(window)] = record.labels
+            record = replace(record, labels=labels)
+        return step, record
 
-    def _keep(self, window: Window, batch: Batch, record: StepRecord) -> None:
+    def _batch_of(self, window: Window) -> Batch:
+        """Return the rows to cluster; of texts, those that have a word."""
+        if self._texts is None:
+            return Batch(window.points, window.weights)
+        kept = _has_word(window)
+        weights = None if window.weights is None else window.weights[kept]
+        return Batch(np.ascontiguousarray(window.points[kept]), weights)
+
+    def _distances(self, window: Window, step: Step) -> FloatArray:
+        """Return the distance of each row to the center of its cluster; NaN if it has none."""
+        if self._texts is None:
+            return step.distances()
+        distances = np.full(window.n_points, np.nan)
+        distances[_has_word(window)] = step.distances()
+        return distances
+
+    def _keep(self, window: Window, step: Step, record: StepRecord) -> None:
         """Put what the window leaves behind into the next commit."""
-        assert self._memory is not None
         pending, first_row = self._pending, self._counts["n_rows"]
         if window.n_points:
-            distances = _distances(batch.points, record.labels, self._memory.clusters)
-            rows = label_rows(window, record.step, first_row, record.labels, distances)
+            rows = label_rows(
+                window, record.step, first_row, record.labels, self._distances(window, step)
+            )
             self._check_columns(rows.schema)
             pending.labels.append(rows)
         kept = choose_rows(first_row, window.n_points, self._config.sample_size)
+        if self._texts is not None:
+            kept = kept[_has_word(window)[kept]]
         sample = Sample(
             step=record.step,
             name=window.name,
@@ -177,26 +204,13 @@ class Stepper:
     def _commit(self, token: str | None = None) -> None:
         pending, self._pending = self._pending, Commit()
         pending.memory = self._memory
+        if self._texts is not None:
+            self._texts.add_to(pending)
         pending.manifest["counts"] = dict(self._counts)
         pending.token = token
         self._store.commit(pending)
 
 
-def _distances(points: BatchArray, labels: IntArray, state: ClusterState) -> FloatArray:
-    """How far each row is from the center of its cluster; NaN where it has none."""
-    if state.n_clusters == 0:
-        return np.full(len(points), np.nan)
-    away = points - state.centers[_slots(labels, state.ids)]
-    distances = np.sqrt(np.einsum("ij,ij->i", away, away))
-    return np.where(labels < 0, np.nan, distances)
-
-
-def _slots(labels: IntArray, ids: IntArray) -> IntArray:
-    """Return the row of each label among the sorted ids; any row for a label of no cluster."""
-    low, n_numbers = int(ids[0]), int(ids[-1] - ids[0]) + 1
-    if n_numbers > 16 * len(labels):
-        return np.minimum(np.searchsorted(ids, labels), len(ids) - 1)
-    # Ids close together: a table is faster than bisection.
-    table = np.zeros(n_numbers, dtype=np.int64)
-    table[ids - low] = np.arange(len(ids))
-    return table[np.maximum(labels - low, 0)]
+def _has_word(window: Window) -> Any:
+    """Say which vectors of texts are not zeros."""
+    return window.points.any(axis=1)

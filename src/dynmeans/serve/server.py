@@ -2,8 +2,10 @@
 
 import asyncio
 import contextlib
+import signal
 import socket
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +64,21 @@ def serve(folder: Path, host: str, port: int, token: str | None) -> None:
     ):
         raise InputError("token", "must hold letters, digits, - and _ only")
     Run.open(folder).close()  # before a port is taken
-    uvicorn.Server(server_config(folder, token, host=host, port=port)).run()
+    with _ending_well():
+        uvicorn.Server(server_config(folder, token, host=host, port=port)).run()
+
+
+@contextlib.contextmanager
+def _ending_well() -> Iterator[None]:
+    """End with exit code 0 on SIGTERM, which uvicorn raises again once it has stopped."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda *_: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def server_config(folder: Path, token: str | None, **place: Any) -> uvicorn.Config:
@@ -74,7 +90,7 @@ def server_config(folder: Path, token: str | None, **place: Any) -> uvicorn.Conf
         server_header=False,
         http=TimedConnection,
         ws="none",
-        limit_concurrency=MOST_CONNECTIONS,
+        limit_concurrency=2 * MOST_CONNECTIONS,  # of tasks: two where one ends and one begins
         timeout_keep_alive=15,
         timeout_graceful_shutdown=2,
         h11_max_incomplete_event_size=64 * 1024,

@@ -152,7 +152,8 @@ class Mixed(Space):
         """Return the points of all groups side by side."""
         numbers = array_module(rows)
         parts = [g.space.to_points(rows[:, self._columns(g)]) * g.weight for g in self.groups]
-        return numbers.concatenate(parts, axis=1).astype(rows.dtype)
+        # Parts of chosen columns may lie column by column; points lie row by row.
+        return numbers.ascontiguousarray(numbers.concatenate(parts, axis=1), dtype=rows.dtype)
 
     def to_rows(self, centers: FloatArray) -> FloatArray:
         """Return the features of all groups, in the order of the rows."""

@@ -32,6 +32,11 @@ class Space(ABC):
         Whether a velocity means something.
     is_curved : bool
         Whether courses bend: `carried` says where they lead.
+    centers : {"mean", "sphere"}
+        Whether centers have length 1, as the points have.
+    usual_penalty : float, optional
+        lambda where no penalties are given, in a space in which one suits most streams; without
+        it, penalties are chosen from the points.
     """
 
     name: ClassVar[str]
@@ -39,6 +44,8 @@ class Space(ABC):
     is_elementwise: ClassVar[bool] = False
     has_courses: ClassVar[bool] = True
     is_curved: ClassVar[bool] = False
+    centers: ClassVar[str] = "mean"
+    usual_penalty: ClassVar[float | None] = None
 
     @property
     def is_fitted(self) -> bool:

@@ -12,11 +12,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dynmeans.follow.recipe import Recipe, recipe_of
+from dynmeans.follow.defaults import recipe_of, with_defaults
+from dynmeans.follow.recipe import Recipe
 from dynmeans.inputs.batch_times import checked_time_step
 from dynmeans.inputs.fields import one_of
 from dynmeans.records.arrays import FloatArray
-from dynmeans.runs.configuration import SEED, RunConfig
+from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
 from dynmeans.runs.run import Run
 from dynmeans.runs.store.schema import DATABASE
@@ -42,6 +43,7 @@ class _Columns:
         return list(dict.fromkeys([*self.features, *extra]))
 
 
+@with_defaults("foreach_batch")
 def foreach_batch(
     run_folder: str | os.PathLike[str],
     *,
@@ -78,14 +80,13 @@ def foreach_batch(
     weight : str, optional
         Column of weights.
     recipe : Recipe, optional
-        What the stream is followed by; "auto" chooses on the first micro-batch. Without a seed it
-        takes 0, for a repeated micro-batch must be the same.
+        What the stream is followed by; "auto" chooses on the first micro-batch.
     n_threads : int, optional
         As of `DynamicMeans`; the result never depends on it.
     on_missing : {"error", "drop"}
         What to do with rows that lack a feature, a weight or a time.
     **parameters
-        The fields of a `Recipe`, in place of one.
+        The parameters of a `Recipe`, in place of one. {defaults}
 
     Examples
     --------
@@ -108,10 +109,8 @@ def foreach_batch(
         "weight": weight,
         "on_missing": on_missing,
     }
-    asked, folder = recipe_of(recipe, **parameters), Path(run_folder)
+    asked, folder = recipe_of("foreach_batch", recipe, **parameters), Path(run_folder)
     asked.refuse("a stream of Spark", ("families", "min_cluster_size", "min_life"))
-    if asked.random_state is None:
-        asked = replace(asked, random_state=SEED)
     config = RunConfig(columns.features, asked, source)
 
     def take_in(frame: Any, epoch_id: int) -> None:

@@ -12,7 +12,6 @@ from dask_streams import DaskStream, assert_same_bits, uneven_chunks
 from distributed import futures_of
 
 from dynmeans import ClusterState, Penalties, VisitingOrders, step
-from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask import assign_labels, take_batch
 from dynmeans.engine.dask.piece import Piece
 from dynmeans.engine.dask.piece_run import PieceRun
@@ -109,7 +108,7 @@ def test_memory_that_falls_asleep_within_a_pass_is_a_barrier(client, monkeypatch
     penalties = Penalties(0.01, revival_penalty=0.00001, drift=2.0, revival="exact")
     states = [ClusterState.empty(3)] * 2
     for seed in range(3):
-        rng, orders = np.random.default_rng(seed), VisitingOrders(seed, by="row")
+        rng, orders = np.random.default_rng(seed), VisitingOrders(seed)
         points, weights = rng.random((190, 3)).round(1), np.exp(4 * rng.normal(size=190))
         batch = da.from_array(points, chunks=(77, 3))
         states = [
@@ -160,7 +159,7 @@ def test_new_cluster_that_empties_unnoticed_is_no_barrier(client, monkeypatch):
 
 def test_workers_that_remember_nothing_give_the_same_bits(client):
     def forget_always():
-        Piece.run = lambda piece, run, kept, positions: PieceRun(piece.parts, run, positions)
+        Piece.run = lambda piece, run, kept, positions: PieceRun(piece, run, positions)
 
     def remember_again(original=Piece.run):
         Piece.run = original
@@ -194,23 +193,11 @@ def test_replies_are_small_beside_the_rows(client):
         batch,
         ClusterState.empty(2),
         Penalties(1.0, max_gap=3, reach=1),
-        VisitingOrders(0, by="row"),
+        VisitingOrders(0),
         1.0,
     )
     assert max(entry.bytes_in for entry in rounds) < points.nbytes / 100
     assert sum(entry.n_proposals for entry in rounds) < 1000
-
-
-def test_hash_order_sorts_rows_by_splitmix_of_their_numbers():
-    def mix(key):
-        key = ((key ^ (key >> 30)) * 0xBF58476D1CE4E5B9) % 2**64
-        key = ((key ^ (key >> 27)) * 0x94D049BB133111EB) % 2**64
-        return key ^ (key >> 31)
-
-    seeds = [mix((7 + n * 0x9E3779B97F4A7C15) % 2**64) for n in (1, 2)]
-    expected = [sorted(range(50), key=lambda row: mix(row ^ seed)) for seed in seeds]
-    assert compiled.order_seeds(7, 2).tolist() == seeds
-    assert compiled.hash_orders(50, 7, 2).tolist() == expected
 
 
 def replay(path, n_batches=None):

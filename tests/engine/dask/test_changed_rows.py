@@ -13,7 +13,7 @@ from dynmeans.engine.dask.chunks import RowsChangedError, checksum
 from dynmeans.engine.dask.piece import ChunkInfo, make_piece
 
 PENALTIES = Penalties(0.02, revival_penalty=0.001, drift=0.5)
-ORDERS = VisitingOrders(4, by="row")
+ORDERS = VisitingOrders(4)
 ROWS = np.arange(8.0).reshape(4, 2)
 
 
@@ -63,7 +63,7 @@ def kill_one(client, workers):
 def test_rows_that_change_when_a_worker_dies_in_mid_step_are_an_error(
     cluster_to_break, monkeypatch
 ):
-    model = DynamicMeans(0.02, order="row", random_state=0).partial_fit(crowd(1))
+    model = DynamicMeans(0.02, random_state=0).partial_fit(crowd(1))
     before = dict(model.__dict__)
     before_rounds(monkeypatch, {2: kill_one})
     with pytest.raises(RowsChangedError, match=r"chunk \d of points .* Nothing was changed"):

@@ -65,7 +65,7 @@ def run_and_kill(monkeypatch, happenings):
     rounds = before_rounds(monkeypatch, happenings)
     batch = take_batch(lazy_batch(), None, 2)
     state, clustering, _ = step_with_rounds(
-        batch, ClusterState.empty(2), PENALTIES, VisitingOrders(4, 2, by="row"), 1.0
+        batch, ClusterState.empty(2), PENALTIES, VisitingOrders(4, 2), 1.0
     )
     labels = clustering.labels.compute()
     assert next(rounds) > max(happenings)
@@ -74,9 +74,7 @@ def run_and_kill(monkeypatch, happenings):
 
 def assert_as_on_one_machine(found):
     state, clustering, labels = found
-    expected, here = step(
-        crowd(0), ClusterState.empty(2), PENALTIES, orders=VisitingOrders(4, 2, by="row")
-    )
+    expected, here = step(crowd(0), ClusterState.empty(2), PENALTIES, orders=VisitingOrders(4, 2))
     np.testing.assert_array_equal(labels, here.labels)
     np.testing.assert_array_equal(clustering.cost_trace, here.cost_trace)
     assert state == expected
@@ -131,9 +129,7 @@ def test_given_orders_are_sent_to_the_rows(client):
 
 @pytest.mark.slow
 def test_labels_are_made_again_when_their_worker_dies_later(cluster_to_break):
-    _, clustering = step(
-        lazy_batch(), ClusterState.empty(2), PENALTIES, orders=VisitingOrders(4, by="row")
-    )
+    _, clustering = step(lazy_batch(), ClusterState.empty(2), PENALTIES, orders=VisitingOrders(4))
     before = clustering.labels.compute()
     kill_a_worker(cluster_to_break, 0)
     np.testing.assert_array_equal(clustering.labels.compute(), before)
@@ -176,7 +172,7 @@ def own_scheduler():
 def test_restarted_scheduler_is_a_clear_error_and_changes_nothing(own_scheduler, monkeypatch):
     client, replace_scheduler = own_scheduler
     client.wait_for_workers(1, timeout=60)
-    model = DynamicMeans(0.02, order="row", random_state=0).partial_fit(crowd(1))
+    model = DynamicMeans(0.02, random_state=0).partial_fit(crowd(1))
     before = dict(model.__dict__)
     before_rounds(monkeypatch, {5: lambda client, workers: replace_scheduler()})
     with pytest.raises(ConnectionError, match=r"Dask cluster was lost .* Nothing was changed"):
@@ -185,7 +181,7 @@ def test_restarted_scheduler_is_a_clear_error_and_changes_nothing(own_scheduler,
 
     monkeypatch.undo()
     client.wait_for_workers(1, timeout=60)
-    unbroken = DynamicMeans(0.02, order="row", random_state=0).partial_fit(crowd(1))
+    unbroken = DynamicMeans(0.02, random_state=0).partial_fit(crowd(1))
     model.partial_fit(lazy_batch())
     assert model.state_ == unbroken.partial_fit(crowd(0)).state_
 
@@ -196,7 +192,7 @@ def test_rows_that_cannot_be_made_again_are_a_clear_error(cluster_to_break, monk
     batch = cluster_to_break.scatter(np.array_split(crowd(0), 4))
     before_rounds(monkeypatch, {1: let_one_die_at_work})
     with pytest.raises(ConnectionError, match="Dask cluster was lost"):
-        step(batch, ClusterState.empty(2), PENALTIES, orders=VisitingOrders(0, by="row"))
+        step(batch, ClusterState.empty(2), PENALTIES, orders=VisitingOrders(0))
 
 
 def scale_to_nothing(client, workers):
@@ -222,7 +218,7 @@ def test_cluster_without_workers_is_said_within_the_chosen_time(
             ConnectionError, match=r"has no workers, and got none in 2 s.*To wait longer"
         ),
     ):
-        step(lazy_batch(), ClusterState.empty(2), PENALTIES, orders=VisitingOrders(0, by="row"))
+        step(lazy_batch(), ClusterState.empty(2), PENALTIES, orders=VisitingOrders(0))
     assert time.monotonic() - began < 20
 
 

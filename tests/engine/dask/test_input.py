@@ -15,17 +15,17 @@ from dynmeans import (
     VisitingOrders,
     step,
 )
-from dynmeans.engine.compiled import compiled
+from dynmeans.algorithm.visiting_orders import visiting_orders
 from dynmeans.engine.dask import take_batch
 
 RNG = np.random.default_rng(0)
 POINTS = np.vstack([RNG.normal(size=(40, 2)), RNG.normal(size=(50, 2)) + 9])
 PENALTIES = Penalties(20.0, max_gap=3, reach=1.2)
-EXPECTED = step(POINTS, ClusterState.empty(2), PENALTIES, orders=VisitingOrders(1, 2, by="row"))
+EXPECTED = step(POINTS, ClusterState.empty(2), PENALTIES, orders=VisitingOrders(1, 2))
 
 
 def call(points, **changes):
-    arguments = {"orders": VisitingOrders(1, 2, by="row"), **changes}
+    arguments = {"orders": VisitingOrders(1, 2), **changes}
     return step(points, ClusterState.empty(2), PENALTIES, **arguments)
 
 
@@ -58,16 +58,14 @@ def test_list_of_futures_is_taken(client):
 def test_chunks_of_different_precision_are_taken_as_on_one_machine(client):
     halves = [POINTS[:40].astype(np.float32), POINTS[40:]]
     expected, _ = step(
-        np.vstack(halves), ClusterState.empty(2), PENALTIES, orders=VisitingOrders(1, 2, by="row")
+        np.vstack(halves), ClusterState.empty(2), PENALTIES, orders=VisitingOrders(1, 2)
     )
     assert call(client.scatter(halves))[0] == expected
 
 
 def test_integers_are_taken_like_floats(client):
     whole = np.round(POINTS * 2).astype(int)
-    expected, _ = step(
-        whole, ClusterState.empty(2), PENALTIES, orders=VisitingOrders(1, 2, by="row")
-    )
+    expected, _ = step(whole, ClusterState.empty(2), PENALTIES, orders=VisitingOrders(1, 2))
     assert call(da.from_array(whole, chunks=(25, 2)))[0] == expected
 
 
@@ -76,7 +74,7 @@ def test_batch_of_nothing_lets_time_pass(client):
         da.empty((0, 2), chunks=(5, 2)),
         EXPECTED[0],
         PENALTIES,
-        orders=VisitingOrders(0, by="row"),
+        orders=VisitingOrders(0),
         elapsed=2.0,
     )
     assert state.ages.tolist() == [3.0, 3.0]
@@ -89,7 +87,7 @@ def test_weights_may_be_a_plain_array_or_lie_in_other_chunks(client):
         POINTS,
         ClusterState.empty(2),
         PENALTIES,
-        orders=VisitingOrders(1, 2, by="row"),
+        orders=VisitingOrders(1, 2),
         sample_weight=weights,
     )
     rows = da.from_array(POINTS, chunks=(25, 2))
@@ -221,8 +219,8 @@ def in_frames(points):
     return dd.from_pandas(pd.DataFrame(points, columns=["x", "y"]), npartitions=2)
 
 
-def test_estimator_continues_on_a_cluster_as_on_one_machine_in_the_order_of_rows(client):
-    parameters = {"new_penalty": 20.0, "order": "row", "random_state": 3}
+def test_estimator_continues_on_a_cluster_as_on_one_machine(client):
+    parameters = {"new_penalty": 20.0, "random_state": 3}
     here, there = DynamicMeans(**parameters), DynamicMeans(**parameters)
     for t in range(3):
         batch = POINTS + 0.3 * t
@@ -240,11 +238,11 @@ def test_estimator_predicts_a_dask_array_lazily(client):
     np.testing.assert_array_equal(found, model.labels_)
 
 
-@pytest.mark.parametrize("space", ["standard", "robust", "direction"])
+@pytest.mark.parametrize("space", ["standard", "robust", "cosine"])
 def test_rows_on_a_cluster_are_mapped_into_the_space_where_they_lie(client, space):
     rows = POINTS * [1.0, 300.0] + 5.0
-    alone = DynamicMeans(0.5, space=space, order="row", random_state=0).fit(rows)
-    spread = DynamicMeans.from_memory(alone.memory_, order="row")
+    alone = DynamicMeans(0.5, space=space, random_state=0).fit(rows)
+    spread = DynamicMeans.from_memory(alone.memory_)
     batch = da.from_array(rows[::-1], chunks=(37, 2))
     expected = alone.partial_fit(rows[::-1])
     spread.partial_fit(batch)
@@ -310,11 +308,6 @@ def test_failed_batch_leaves_the_estimator_as_it_was(client):
     assert model.__dict__ == before
 
 
-def test_unknown_order_is_refused():
-    with pytest.raises(ValueError, match="order must be one of content, row, got 'sorted'"):
-        DynamicMeans(1.0, order="sorted").fit(POINTS)
-
-
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
@@ -323,11 +316,11 @@ def test_unknown_order_is_refused():
         ((0, 0), ValueError, "n_init must be from 1"),
     ],
 )
-def test_impossible_hash_orders_are_refused(arguments, error, message):
+def test_impossible_orders_are_refused(arguments, error, message):
     with pytest.raises(error, match=message):
-        VisitingOrders(*arguments, by="row")
+        VisitingOrders(*arguments)
 
 
-def test_hash_orders_are_listed_alike_for_one_machine():
-    listed = compiled.hash_orders(len(POINTS), 1, 2)
+def test_orders_by_content_are_listed_alike_in_memory():
+    listed = visiting_orders(POINTS, None, 1, 0, 2)
     assert step(POINTS, ClusterState.empty(2), PENALTIES, orders=listed)[0] == EXPECTED[0]

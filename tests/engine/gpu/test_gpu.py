@@ -40,7 +40,7 @@ def test_small_streams_of_ties_and_duplicates_agree_with_the_specification(seed)
     def orders_of(batch):
         if seed % 3 == 0:
             return np.array([rng.permutation(batch.n_points) for _ in range(2)])
-        return VisitingOrders(seed, 2, by=("row", "content")[seed % 2])
+        return VisitingOrders(seed, 2)
 
     check_stream(batches, penalties, orders_of, REFERENCE)
 
@@ -61,9 +61,9 @@ SHAPES = [
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize("way", ["row", "content", "given"])
-def test_every_shape_agrees_with_compiled_code(shape, dtype, way):
-    (n, d, n_blobs), rng = shape, np.random.default_rng(len(way))
+@pytest.mark.parametrize("is_given", [False, True])
+def test_every_shape_agrees_with_compiled_code(shape, dtype, is_given):
+    (n, d, n_blobs), rng = shape, np.random.default_rng(int(is_given))
     noise = 0.15 if d < 16 else 0.05
     whole = blobs(rng, 3 * n, d, n_blobs, noise=noise).astype(dtype)
     weights = rng.choice([0.0, 0.5, 1.0, 2.5], n)
@@ -71,9 +71,9 @@ def test_every_shape_agrees_with_compiled_code(shape, dtype, way):
     penalties = Penalties(0.9 * (noise / 0.15) ** 2 * d, max_gap=5, reach=1.3)
 
     def orders_of(batch):
-        if way == "given":
+        if is_given:
             return np.array([rng.permutation(batch.n_points)])
-        return VisitingOrders(5, 2, by=way)
+        return VisitingOrders(5, 2)
 
     state = check_stream(batches, penalties, orders_of)
     found = predict_labels(batches[0], state, penalties, GPU)
@@ -91,7 +91,7 @@ def test_crowds_without_structure_agree(crowd):
     (n, d, penalty), rng = crowd, np.random.default_rng(11)
     batches = [Batch(rng.normal(size=(n, d))) for _ in range(3)]
     penalties = Penalties(penalty, max_gap=3, reach=1.1)
-    check_stream(batches, penalties, lambda batch: VisitingOrders(9, 1, by="row"))
+    check_stream(batches, penalties, lambda batch: VisitingOrders(9, 1))
 
 
 @pytest.mark.parametrize("d", [2, 32, 200])
@@ -103,7 +103,7 @@ def test_rows_halfway_between_centers_and_beside_lambda_agree(d):
     halfway = (a + b) / 2 + tiny * (b - a)
     batches = [Batch(np.vstack([np.repeat(centers, 20, axis=0), halfway]))]
     penalties = Penalties(float(((a - b) ** 2).sum(axis=1).mean() / 4), max_gap=5, reach=1.1)
-    check_stream(batches * 2, penalties, lambda batch: VisitingOrders(1, 1, by="row"))
+    check_stream(batches * 2, penalties, lambda batch: VisitingOrders(1, 1))
 
 
 @pytest.mark.parametrize("scale", [1e-320, 1e-160, 1e-30, 1e30, 1e90])
@@ -114,7 +114,7 @@ def test_tiny_and_huge_coordinates_agree(scale, d):
     penalty = max(float(scale) ** 2 * d * 0.5, 5e-324)
     penalties = Penalties(penalty, revival_penalty=0.0, drift=0.5)
     batches = [Batch(points), Batch(points[::-1].copy())]
-    check_stream(batches, penalties, lambda batch: VisitingOrders(1, 1, by="content"))
+    check_stream(batches, penalties, lambda batch: VisitingOrders(1, 1))
 
 
 def test_far_off_data_agree():
@@ -122,7 +122,7 @@ def test_far_off_data_agree():
     for d, far in ((2, 1e9), (3, 1e12), (24, 1e7)):
         batches = [Batch(blobs(rng, 9_000, d, 50) + far)]
         penalties = Penalties(0.4 * d, max_gap=5, reach=1.1)
-        check_stream(batches * 2, penalties, lambda batch: VisitingOrders(1, 1, by="row"))
+        check_stream(batches * 2, penalties, lambda batch: VisitingOrders(1, 1))
 
 
 @pytest.mark.filterwarnings("ignore::dynmeans.engine.guard.ClusterGrowthWarning")
@@ -182,9 +182,8 @@ def test_bad_rows_on_a_device_are_refused(bad, dtype):
         take_batch(points)
 
 
-@pytest.mark.parametrize("by", ["row", "content"])
 @pytest.mark.parametrize("d", [2, 9, 24, 200])
-def test_rows_that_do_not_fit_on_the_card_cross_in_blocks(d, by, monkeypatch):
+def test_rows_that_do_not_fit_on_the_card_cross_in_blocks(d, monkeypatch):
     transfer = pytest.importorskip("dynmeans.engine.gpu.transfer")
     monkeypatch.setattr(transfer, "fits", lambda array: False)
     monkeypatch.setattr(transfer, "_BLOCK", 7_777 * 8 * d)
@@ -192,7 +191,7 @@ def test_rows_that_do_not_fit_on_the_card_cross_in_blocks(d, by, monkeypatch):
     batches = [Batch(blobs(rng, 30_000, d, 40)) for _ in range(2)]
     batches.append(Batch(batches[0].points, rng.choice([0.0, 0.5, 2.0], 30_000)))
     penalties = Penalties(0.4 * d, max_gap=5, reach=1.1)
-    check_stream(batches, penalties, lambda batch: VisitingOrders(3, 1, by=by))
+    check_stream(batches, penalties, lambda batch: VisitingOrders(3, 1))
 
 
 @pytest.mark.parametrize("d", [2, 9, 20])
@@ -204,7 +203,7 @@ def test_clusters_in_steady_motion_agree(d):
         Batch((start + t * speed)[which[t]] + 0.1 * rng.normal(size=(8_000, d))) for t in range(5)
     ]
     penalties = Penalties(0.5 * d, max_gap=4, reach=1.5, motion="steady")
-    check_stream(batches, penalties, lambda batch: VisitingOrders(3, 1, by="row"))
+    check_stream(batches, penalties, lambda batch: VisitingOrders(3, 1))
 
 
 @pytest.mark.parametrize(("n", "chosen"), [(1_000, "native"), (500_000, "gpu")])
@@ -221,17 +220,16 @@ def test_a_large_batch_agrees():
     for n, d, n_blobs, penalty in ((3_000_000, 2, 500, 0.5), (400_000, 64, 300, 4.0)):
         batch = Batch(blobs(rng, n, d, n_blobs, noise=0.15))
         penalties = Penalties(penalty, max_gap=5, reach=1.1)
-        check_stream([batch, batch], penalties, lambda batch: VisitingOrders(3, 1, by="row"))
+        check_stream([batch, batch], penalties, lambda batch: VisitingOrders(3, 1))
 
 
 DEEP = [(30_000, 1, 60, 9.0), (30_000, 2, 60, 4.0), (20_000, 5, 60, 4.0), (9_000, 40, 30, 6.0)]
 
 
 @pytest.mark.parametrize("search", ["split", "deep"])
-@pytest.mark.parametrize("by", ["row", "content"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("shape", DEEP, ids=str)
-def test_the_deeper_search_agrees_with_compiled_code(shape, dtype, by, search):
+def test_the_deeper_search_agrees_with_compiled_code(shape, dtype, search):
     """lambda is too large for these clouds: Algorithm 2 leaves several under one center."""
     (n, d, n_blobs, factor), rng = shape, np.random.default_rng(shape[1])
     whole = blobs(rng, 3 * n, d, n_blobs).astype(dtype)
@@ -239,12 +237,12 @@ def test_the_deeper_search_agrees_with_compiled_code(shape, dtype, by, search):
     batches = [Batch(whole[:n]), Batch(whole[n : 2 * n], weights), Batch(whole[2 * n :])]
     for motion in ("still", "steady"):
         penalties = Penalties(factor * 0.9 * d, max_gap=5, reach=1.3, motion=motion)
-        check_stream(batches, penalties, lambda batch: VisitingOrders(5, 2, by=by, search=search))
+        check_stream(batches, penalties, lambda batch: VisitingOrders(5, 2, search=search))
 
 
 def test_the_deeper_search_of_a_large_batch_agrees():
     rng = np.random.default_rng(8)
     batch = Batch(blobs(rng, 3_000_000, 2, 500))
     penalties = Penalties(4.0, max_gap=5, reach=1.1)
-    orders = VisitingOrders(3, 1, by="row", search="deep")
+    orders = VisitingOrders(3, 1, search="deep")
     check_stream([batch, batch], penalties, lambda batch: orders)

@@ -18,7 +18,7 @@ from dynmeans.records.state import ClusterState
 
 pytestmark = pytest.mark.gpu
 PENALTIES = Penalties(400.0, max_gap=5, reach=1.2)
-ROWS = VisitingOrders(1, by="row")
+ROWS = VisitingOrders(1)
 
 
 def _model(**options):
@@ -126,7 +126,7 @@ def test_floats_of_any_magnitude_agree(scale, d):
     weights = (rng.choice([0.0, 1e-42, 1.0], 3_000)).astype(np.float32).astype(float)
     penalties = Penalties(float(scale) ** 2 * d * 0.5, max_gap=5, reach=1.2)
     batches = [Batch(points), Batch(points[::-1].copy(), weights)]
-    check_stream(batches, penalties, lambda batch: VisitingOrders(1, 1, by="content"))
+    check_stream(batches, penalties, lambda batch: VisitingOrders(1, 1))
 
 
 @pytest.mark.parametrize("d", [4, 9, 24, 70, 200])
@@ -136,7 +136,7 @@ def test_coordinates_of_1e42_and_more_agree(d, scale):
     points = rng.normal(size=(6_000, d)) * np.where(rng.random(6_000) < 0.5, scale, 1.0)[:, None]
     batches = [Batch(points), Batch(points * 1.5), Batch(rng.permutation(points))]
     penalties = Penalties(1.1 * d * scale**2, max_gap=5, reach=1.2)
-    check_stream(batches, penalties, lambda batch: VisitingOrders(1, 2, by="content"))
+    check_stream(batches, penalties, lambda batch: VisitingOrders(1, 2))
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -130,6 +130,8 @@ def test_passes_over_the_border_alone_are_passes_over_all_rows(kind, ahead, bord
         n, d = int(rng.integers(20, 90)), int(rng.integers(1, 4))
         points = rng.normal(size=(n, d))
         weights = rng.choice([0.0, 0.5, 1.0, 3.0], n) if seed % 3 == 0 else None
+        if seed % 3 == 1:
+            weights = 10.0 ** rng.uniform(-6.0, 6.0, n)
         state = ClusterState(
             np.arange(2), rng.normal(size=(2, d)), np.ones(2), np.array([1.0, 2.0]), next_id=2
         )

@@ -118,9 +118,9 @@ def test_settings_are_locked_once_rows_are_read(rows):
         source.connection.execute("SET threads = 4")
 
 
-def test_an_address_of_a_file_is_refused():
-    with pytest.raises(ValueError, match=r"'https://'\.\.\. is no address that is known here"):
-        Source("https://example.com/rows.parquet")
+def test_an_address_of_an_unknown_kind_is_refused():
+    with pytest.raises(ValueError, match=r"'ftp://'\.\.\. is no address that is known here"):
+        Source("ftp://example.com/rows.parquet")
 
 
 def test_no_extension_is_installed_or_loaded_on_the_way():

@@ -12,7 +12,8 @@ from dynmeans import Run
 from dynmeans.runs.after_commit import Retention
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
-from dynmeans.runs.store import joining, run_tables
+from dynmeans.runs.store import joining
+from dynmeans.runs.store.label_tables import label_tables
 
 CONFIG = RunConfig(("x",), RECIPE)
 
@@ -105,7 +106,7 @@ def test_parts_that_were_put_away_meanwhile_are_not_brought_back(tmp_path, few, 
         run.process(windows(1, first=3))  # a thread joins four
         run.store.forget_parts(run.parts()[:2])
         run._joining.close()
-        assert run.labels()["step"].unique().tolist() == [2, 3]
+        assert run.labels(first_step=2)["step"].unique().tolist() == [2, 3]
         assert [part.name for part in run.parts()] == files_of(tmp_path / "run")
         run.verify()
 
@@ -142,7 +143,7 @@ def test_windows_of_a_history_get_their_labels_across_joined_parts(tmp_path, few
             run.process(windows(1, first=i, n_rows=1 + i % 4))
             run._joining.close()
         assert [len(record.labels) for record in run.history()] == [1 + i % 4 for i in range(30)]
-        assert len(list(run_tables.label_tables(run.store, 5, 9))) <= 3
+        assert len(list(label_tables(run.store, 5, 9))) <= 3
         assert run.labels(first_step=5, last_step=9)["step"].unique().tolist() == [5, 6, 7, 8, 9]
 
 

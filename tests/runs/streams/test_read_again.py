@@ -53,7 +53,10 @@ def test_a_message_that_is_no_row_after_a_row_ahead_is_told_once():
 
 def test_a_row_that_was_ahead_stays_out_after_a_gap_that_goes_beyond_it():
     # The second partition is behind, so that all windows of the first are open at the stop.
-    bodies = bodies_of(0, 1, 5 * YEAR, 3, 9 * YEAR, 9 * YEAR + 1, 0, 9 * YEAR + 2, 9 * YEAR + 3)
-    expected = ([0, 1, 3, 4, 5, 6, 7, 8], ["message 2"])
-    assert read(bodies, [], "aaaaaabbb") == expected
-    assert read(bodies, [6], "aaaaaabbb") == expected
+    after_gap = [9 * YEAR + i for i in range(10)]
+    bodies = bodies_of(0, 1, 5 * YEAR, 3, *after_gap, 0, *(9 * YEAR + 10 + i for i in range(10)))
+    letters = "a" * 14 + "b" * 11
+    expected = ([0, 1, *range(3, 25)], ["message 2"])
+    assert read(bodies, [], letters) == expected
+    for stop in range(3, 25):
+        assert read(bodies, [stop], letters) == expected

@@ -7,7 +7,8 @@ import pytest
 from blobs import blobs
 
 from dynmeans import ClusterState, DPMeans, Penalties
-from dynmeans.follow.begin import remembering
+from dynmeans.engine.batch import Batch
+from dynmeans.follow.begin import begin, remembering
 from dynmeans.follow.recipe import Recipe
 from dynmeans.scale import anytime_results, fit_anytime
 
@@ -187,3 +188,10 @@ def test_penalties_are_chosen_or_given_as_one_value(penalties):
         points, penalties=penalties, batch_size=1000, max_batches=3, random_state=0
     )
     assert np.sort(result.centers.ravel()).round().tolist() == [0.0, 20.0, 60.0]
+
+
+def test_a_memory_of_another_method_is_refused_by_its_name():
+    recipe = Recipe(1.0, method="dbscan(eps=0.3)")
+    memory = begin(recipe, [Batch(POINTS[:100])])
+    with pytest.raises(ValueError, match=r"memory.*method.*dynmeans.*dbscan"):
+        fit_anytime(POINTS, memory=memory, **OPTIONS, max_batches=1)

@@ -3,6 +3,7 @@
 import json
 import random
 import string
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,8 +13,9 @@ from attack.targets import Case
 from dynmeans.follow.recipe import Recipe
 from dynmeans.runs.cluster_job import ClusterJob
 from dynmeans.runs.input import Input
+from dynmeans.runs.reading.sources.file_kinds import find_files
 from dynmeans.runs.reading.window import WindowOptions
-from dynmeans.runs.streams.addresses import parse_address
+from dynmeans.runs.streams.addresses import is_address, open_sink, parse_address
 
 _KAFKA = (
     "sasl.password", "sasl.oauthbearer.client.secret", "ssl.key.pem", "ssl.key.password",
@@ -30,14 +32,17 @@ _TEMPLATES = (
     "redis://me:{}@h/0?stream=s", "redis://:{}@h:6379/0?stream=s", "redis://{}@h/0?stream=s",
     "rediss://me:{}@h/0?stream=s&password={}", "mqtt://me:{}@h/topic/+?client=a",
     "mqtts://{}@h/topic?client=a", "kafka://me:{}@a:1,b:2/rows", "kafka://me:{}@a:1/rows?x={}",
+    "reddis://me:{}@h/0?stream=s", "redis:me:{}@h/0?stream=s", "me:{}@h/0?stream=s",
+    "redis://h/0?stream=s&password=ab&{}=1", "kafka://h/rows?sasl.password=ab&{}",
+    "mqtt://h/rows?client=a&{}=", "h/0?stream=s&password={}", "host=db password={}",
     "postgres://me:{}@db/rows?table=a&by=id", "postgresql://me:{}@db/rows?sslmode=require&table=a",
 )  # fmt: skip
 
 
 @contextmanager
 def ready(name: str) -> Iterator[Case]:
-    """There are thirty-four addresses."""
-    assert len(_TEMPLATES) == 34
+    """There are forty-two addresses."""
+    assert len(_TEMPLATES) == 42
     yield _attack
 
 
@@ -53,11 +58,18 @@ def _attack(rng: random.Random) -> None:
     options = WindowOptions(("x",), count=5)
     told: list[str] = []
     try:
+        if not is_address(text):
+            raise ValueError("a file, if there is one")
         job = ClusterJob(Input(text), options, Recipe(new_penalty=1.0), Path("/nowhere"))
         told.append(json.dumps(job.config(None).to_fields()))
         address = parse_address(text)
         told += [str(address), repr(address), address.hidden(f"no {address.password!r}")]
     except ValueError as error:
         told.append(str(error))
+    for call in (lambda: open_sink(text, threading.Event()), lambda: find_files(text)):
+        try:
+            call()
+        except (ValueError, OSError) as error:
+            told.append(str(error))
     for one in told:
         assert core not in one, f"{core} of {text!r} is told: {one}"

@@ -19,7 +19,7 @@ import dynmeans
 from attack.held import REFUSALS, refused
 from attack.mutate import FLOATS, TEXTS
 from attack.targets import Case
-from dynmeans.runs.one_call.tables import origin_of
+from dynmeans.one_call.tables import origin_of
 from dynmeans.runs.reading.durations import microseconds_of
 from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.reading.window import WindowOptions

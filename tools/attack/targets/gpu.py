@@ -1,4 +1,4 @@
-"""A GPU: random streams of any magnitude beside compiled code; threads and streams of CUDA."""
+"""A GPU: random streams of any magnitude beside compiled code; borders; threads and streams."""
 
 import random
 from collections.abc import Iterator
@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from attack.targets import Case, Skipped
+from attack.wild_streams import compare_steps, wild_stream
 from dynmeans.engine.batch import Batch, take_rows
 from dynmeans.engine.execution import Execution
+from dynmeans.engine.gpu.host import border
 from dynmeans.engine.step import step_batch
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties
@@ -18,6 +20,8 @@ from dynmeans.records.state import ClusterState
 
 _GPU, _NATIVE = Execution("gpu"), Execution("native")
 _WIDTHS = [1, 2, 2, 3, 5, 24, 200]  # Few: each has kernels of its own, compiled when first used.
+_BORDER_WIDTHS = [1, 2, 2, 3, 3, 5, 24]
+_BORDER_ROWS = (200, 60_000)
 
 
 @contextmanager
@@ -29,8 +33,8 @@ def ready(name: str) -> Iterator[Case]:
         cupy.zeros(1)
     except Exception as error:  # of a missing package, driver or card
         raise Skipped(f"no GPU: {type(error).__name__}") from error
-    if name == "gpu":
-        yield _attack_stream
+    if name != "gpu-threads":
+        yield _attack_stream if name == "gpu" else _attack_borders
         return
     _attack_threads(random.Random(0))  # so that what the card and three threads take is there
     yield _attack_threads
@@ -49,15 +53,15 @@ def _attack_stream(rng: random.Random) -> None:
         revival=rng.choice(["paper", "exact"]),
         motion=rng.choice(["still", "still", "steady"]),
     )
-    by, search = rng.choice(["row", "content"]), rng.choice(["paper", "split", "deep"])
-    orders = VisitingOrders(rng.getrandbits(32), rng.choice([1, 2]), by=by, search=search)
+    search = rng.choice(["paper", "split", "deep"])
+    orders = VisitingOrders(rng.getrandbits(32), rng.choice([1, 2]), search=search)
     state = ClusterState.empty(d)
     for step in range(rng.randint(1, 4)):
         n = rng.choice([0, 1, 5, 60, 300, 4000 if search == "paper" else 300])
         batch, elapsed = _batch(rng, numbers, (n, d), scale, dtype), rng.choice([1.0, 0.5, 2.0])
         arguments = (batch, state, penalties, orders, elapsed)
         expected = step_batch(*arguments, _NATIVE)
-        _compare(step_batch(*arguments, _GPU), expected, f"batch {step}")
+        compare_steps(step_batch(*arguments, _GPU), expected, f"from compiled code: batch {step}")
         state = expected[0]
         found, known = (
             take_rows(batch, state.n_features).predict(state, penalties, way, 0.0)
@@ -91,11 +95,37 @@ def _batch(
     return Batch(points, weights)
 
 
+def _attack_borders(rng: random.Random) -> int:
+    """Late passes begin at once, with margins of any width, and weights of any size."""
+    stream = wild_stream(rng, _BORDER_ROWS, _BORDER_WIDTHS, most_clusters=rng.choice([40, 300]))
+    state = ClusterState.empty(stream.n_features)
+    with _early_borders(rng.choice([0.5, 4.0, 64.0, 1e3])):
+        for step, (batch, elapsed) in enumerate(stream.batches):
+            arguments = (batch, state, stream.penalties, stream.orders, elapsed)
+            expected = step_batch(*arguments, _NATIVE)
+            compare_steps(step_batch(*arguments, _GPU), expected, f"from compiled code: {step}")
+            state = expected[0]
+    return len(stream.batches)
+
+
+@contextmanager
+def _early_borders(passes_ahead: float) -> Iterator[None]:
+    forced = {"_FEW_MOVES": 1, "_WAIT": 1, "_PASSES_AHEAD": passes_ahead}
+    usual = {name: getattr(border, name) for name in forced}
+    for name, value in forced.items():
+        setattr(border, name, value)
+    try:
+        yield
+    finally:
+        for name, value in usual.items():
+            setattr(border, name, value)
+
+
 def _attack_threads(rng: random.Random) -> None:
     """Three threads with 160 MB each, some on streams of their own, while other work is pending."""
     import cupy as cp  # noqa: PLC0415
 
-    penalties, orders = Penalties(400.0, max_gap=5, reach=1.2), VisitingOrders(1, by="row")
+    penalties, orders = Penalties(400.0, max_gap=5, reach=1.2), VisitingOrders(1)
     numbers = np.random.default_rng(rng.getrandbits(64))
     batches = [100.0 * numbers.random((10_000_000, 2)) for _ in range(3)]
     start = ClusterState.empty(2)
@@ -115,20 +145,6 @@ def _attack_threads(rng: random.Random) -> None:
     with ThreadPoolExecutor(3) as pool:
         together = pool.map(fit, batches, loads, has_stream)
         for number, (found, known) in enumerate(zip(together, alone, strict=True)):
-            _compare(found[0], known[0], f"thread {number}")
+            compare_steps(found[0], known[0], f"from a thread alone: {number}")
             if not np.array_equal(found[1][0], known[1][0]):
                 raise AssertionError(f"predictions of thread {number} differ")
-
-
-def _compare(found: Any, expected: Any, where: str) -> None:
-    (state, clustering), (known_state, known) = found, expected
-    names = ("labels", "cost_trace", "centers", "counts")
-    different = [
-        name
-        for name in names
-        if not np.array_equal(getattr(clustering, name), getattr(known, name), equal_nan=True)
-    ]
-    if state != known_state:
-        different.append("state")
-    if different:
-        raise AssertionError(f"{where}: {', '.join(different)} differ from compiled code")

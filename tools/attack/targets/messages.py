@@ -178,29 +178,31 @@ def _kinds(rng: random.Random) -> None:
 
 
 def _watermarks(rng: random.Random) -> None:
-    """A row far ahead and alone is a letter; one after a gap that all rows make is none."""
+    """A few rows far ahead are letters; those after a gap that all rows make are none."""
     parts = rng.choice(("a", "a", "ab", "aab"))
     now, bodies, letters, n_odd, n_bad = 1_700_000_000.0, list[str](), "", 0, 0
     since = dict.fromkeys(parts, 0)  # rows of a partition after which nothing was odd
-    for i in range(rng.randint(4, 24)):
+    for i in range(rng.randint(4, 90)):
         now += rng.uniform(0, 9)
         part = rng.choice(parts)
-        letters += part
         if rng.random() < 0.05:
             n_bad += 1
+            letters += part
             bodies.append("no row")
             continue
-        is_odd = rng.random() < 0.1 and since[part] > 2
-        since[part] = 0 if is_odd else since[part] + 1
-        n_odd += is_odd
-        if rng.random() < 0.03 and min(since.values()) > 2:
-            now += rng.uniform(0.1, 30) * _YEAR
+        if rng.random() < 0.03 and min(since.values()) > _SETTLED:
+            now += rng.choice([0.01, 0.1, 1, 30]) * rng.random() * _YEAR
             since = dict.fromkeys(parts, 0)
-        years = rng.uniform(1.1, 90) if rng.random() < 0.7 else rng.uniform(2100, 6000)
-        t = now + years * _YEAR if is_odd else now
-        bodies.append(json.dumps({"t": t, "x": float(i), "y": 0.0}))
+        times = [now]
+        if rng.random() < 0.1 and since[part] > _SETTLED:
+            times = _odd_times(rng, now)
+            n_odd += len(times)
+            since[part] = 0
+        since[part] += 1
+        letters += part * len(times)
+        bodies += [json.dumps({"t": t, "x": float(i), "y": 0.0}) for t in times]
     # After the last message of a partition nothing says whether it is odd.
-    ends = [part for part in sorted(since) for _ in range(2)]
+    ends = [part for _ in range(_SETTLED) for part in sorted(since)]
     letters += "".join(ends)
     bodies += [json.dumps({"t": now + 1 + j, "x": 0.0, "y": 0.0}) for j in range(len(ends))]
     options = WindowOptions(
@@ -210,10 +212,20 @@ def _watermarks(rng: random.Random) -> None:
     broken = _windows(rng, bodies, options, n_stops=rng.randint(1, 5), letters=letters)
     assert broken == whole, f"{broken} after stops, {whole} in one pass"
     told = [reason for _, reason in whole["letters"] if "not JSON" not in reason]
-    assert all("years after" in reason for reason in told), told
+    assert all("after all rows around it" in reason for reason in told), told
     assert len(whole["letters"]) == n_odd + n_bad, f"{whole}, {n_odd} odd rows, {n_bad} bad"
     n_rows = sum(len(names) for _, names, _ in whole["windows"])
     assert n_rows + n_odd + n_bad == len(bodies), f"{n_rows} rows and {n_odd}, {n_bad} of all"
+
+
+_SETTLED = 12  # so many rows after a gap, it is gone over
+
+
+def _odd_times(rng: random.Random, now: float) -> list[float]:
+    """Fewer rows than must agree, beyond the bound of 100 windows; each may be further ahead."""
+    far = rng.choice([2000 / _YEAR, 0.01, rng.uniform(1.1, 90), rng.uniform(2100, 6000)])
+    step = rng.choice([0.0, 1.0, 900.0, 1e6])
+    return [now + far * _YEAR + step * k for k in range(rng.randint(1, 9))]
 
 
 class Kept:

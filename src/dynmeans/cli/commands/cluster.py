@@ -10,7 +10,6 @@ from dynmeans.cli import options
 from dynmeans.cli.fields import chosen, split, with_options
 from dynmeans.cli.following import Following
 from dynmeans.follow.recipe import Recipe
-from dynmeans.runs.configuration import SEED
 from dynmeans.runs.reading.sources.reading_options import ReadingOptions
 from dynmeans.runs.reading.window import WindowOptions
 
@@ -22,7 +21,7 @@ from dynmeans.runs.reading.window import WindowOptions
         Recipe: options.PARAMETERS,
         Following: options.OUTPUT,
     },
-    defaults={"random_state": SEED, "on_missing": None, "space": None, "search": None},
+    interface="dynmeans cluster",
 )
 def cluster(
     input: Annotated[
@@ -73,6 +72,7 @@ def cluster(
     from dynmeans.cli.output import log_to_standard_error
     from dynmeans.cli.progress import while_choosing, while_clustering
     from dynmeans.cli.stopping import StopSignal
+    from dynmeans.follow.defaults import NUMBERS, STREAM, defaults_of, depends_on_rows
     from dynmeans.runs.cluster_job import QUIETLY, ClusterJob, Shown
     from dynmeans.runs.input import Input
     from dynmeans.runs.look.run_families import families_of_run
@@ -85,14 +85,15 @@ def cluster(
     stop, idle = StopSignal(), asked.until_idle
     idle_seconds = None if idle is None else parse_seconds("until_idle", idle)
     reading = ReadingOptions(**chosen(ReadingOptions, fields))
-    fields |= {"on_missing": fields["on_missing"] or ("error" if is_address(input) else "drop")}
+    usual = defaults_of("dynmeans cluster", STREAM if is_address(input) else NUMBERS)
+    fields |= {"on_missing": fields["on_missing"] or usual["on_missing"]}
     job = ClusterJob(
         Input(input, reading, stop.lines(sys.stdin.buffer), idle_seconds),
         WindowOptions(**chosen(WindowOptions, fields)),
         Recipe(**chosen(Recipe, fields | {"moving": split(fields["moving"])})),
         out,
         asked.after_commit(),
-        [name for name in ("space", "search") if fields[name] is None],
+        [name for name in depends_on_rows("cluster") if fields[name] is None],
         asked.describe,
         asked.sample_size,
     )

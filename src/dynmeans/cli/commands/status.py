@@ -23,6 +23,7 @@ def status(
     """
     from dynmeans.cli.output import print_json, say
     from dynmeans.inputs.plural import counted
+    from dynmeans.runs.reading.late_rows import late_warning
     from dynmeans.runs.run import Run
 
     with Run.open(run_folder) as run:
@@ -48,6 +49,8 @@ def status(
         lines["waiting"] = "for rows that parameters are chosen on"
     if found.n_dead_letters:
         lines["letters"] = f"{found.n_dead_letters:,} messages could not be read as rows"
+    if told := late_warning(found.late_share):
+        lines["warning"] = told
     if verify:
         lines["verified"] = "everything is as it was written"
     for name, text in lines.items():

@@ -9,7 +9,6 @@ import typer
 from dynmeans.cli import options
 from dynmeans.cli.fields import chosen, split, with_options
 from dynmeans.follow.recipe import Recipe
-from dynmeans.runs.configuration import SEED
 from dynmeans.runs.reading.sources.reading_options import ReadingOptions
 from dynmeans.runs.reading.window import WindowOptions
 
@@ -26,7 +25,7 @@ _OF_WINDOWS = ("features", "time", "every", "count", "batch", "timezone", "time_
         Recipe: _OF_RECIPE,
         WindowOptions: (*_OF_WINDOWS, "time_format", "weight", "on_missing", "lateness"),
     },
-    defaults={"on_missing": "drop"},
+    interface="dynmeans suggest",
 )
 def suggest(
     input: Annotated[
@@ -61,18 +60,21 @@ def suggest(
     """
     from dynmeans.cli.output import PICTURES, check_file, standard_input, tell
     from dynmeans.cli.progress import while_choosing
+    from dynmeans.follow.defaults import defaults_of, depends_on_rows
     from dynmeans.inputs.plural import counted
     from dynmeans.runs.cluster_job import ClusterJob
     from dynmeans.runs.input import Input
 
     if picture is not None:
         check_file("picture", picture, PICTURES)
-    more = {"moving": split(fields["moving"]), "random_state": SEED}
+    usual, varying = defaults_of("dynmeans suggest"), depends_on_rows("dynmeans suggest")
+    fields |= {"moving": split(fields["moving"])}
     job = ClusterJob(
         Input(input, ReadingOptions(**chosen(ReadingOptions, fields)), standard_input()),
         WindowOptions(**chosen(WindowOptions, fields)),
-        Recipe(**chosen(Recipe, fields | more)),
+        Recipe(**{"random_state": usual["random_state"]} | chosen(Recipe, fields)),
         Path(),
+        of_vectors=[name for name in varying if fields.get(name) is None],
     )
     with while_choosing():
         found, n_dropped = job.choose()

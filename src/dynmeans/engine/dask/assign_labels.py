@@ -2,7 +2,7 @@
 
 Rows whose cheapest choice is an active cluster cannot change what there is to choose from, unless
 a cluster empties. So only the others, the proposers, come here, are replayed in the order of their
-keys, and the list of what they opened and revived goes back; each worker then labels its rows.
+turns, and the list of what they opened and revived goes back; each worker then labels its rows.
 A cluster that empties on the way is a barrier: labels up to there stand, the rest is done again.
 """
 
@@ -14,8 +14,16 @@ import numpy as np
 from dynmeans.algorithm.assign_labels import RevivalCosts, revival_costs
 from dynmeans.algorithm.assign_params import prior_weights
 from dynmeans.engine.compiled import compiled
-from dynmeans.engine.dask.messages import Labeling, Moves, Proposals, Reply, Request
+from dynmeans.engine.dask.messages import (
+    Labeling,
+    Moves,
+    OrderRun,
+    Proposals,
+    Reply,
+    Request,
+)
 from dynmeans.engine.dask.pass_log import ClusterTable, PassLog, SlotChanges
+from dynmeans.engine.dask.turns import are_before, to_turn
 from dynmeans.engine.dask.workers import Workers
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
@@ -66,15 +74,28 @@ class PassRequests:
     before: Labeling
     kept_runs: tuple[str, ...]
 
+    @classmethod
+    def of(
+        cls,
+        workers: Workers,
+        n_rows: int,
+        remembered: Remembered,
+        run: OrderRun,
+        kept_runs: tuple[str, ...] = (),
+    ) -> "PassRequests":
+        """Begin a run: no row has a label."""
+        before = Labeling(run, 0, None, 0, np.empty(0, dtype=np.uint8))
+        return cls(workers, n_rows, remembered, before, kept_runs)
+
     @property
-    def n_keys(self) -> int:
-        """Number of possible keys."""
-        return self.before.run.n_keys
+    def end(self) -> int:
+        """After every turn."""
+        return self.before.run.end
 
     def ask(
         self, log: PassLog, settle: int, propose: tuple[int, int] | None, gather: int = 0
     ) -> list[Reply]:
-        """Ask for labels that are final below a key, and for proposers of a range of keys."""
+        """Ask for labels that are final before a turn, and for proposers of a range of turns."""
         n_bytes = 8 * max(1, log.table.centers.shape[1]) * self.workers.n_pieces
         limit = max(_FEWEST_PROPOSERS, _MOST_BYTES // n_bytes)
         return self.workers.ask(
@@ -87,7 +108,7 @@ class PassRequests:
         return SlotChanges.opened(
             *compiled.replay(
                 log.table_before(first).arrays,
-                proposals.keys,
+                proposals.turns,
                 proposals.rows,
                 remembered.state.centers,
                 remembered.gamma,
@@ -99,22 +120,21 @@ class PassRequests:
 def first_pass(requests: PassRequests) -> tuple[PassLog, Moves]:
     """No row has a label, so none can leave and nothing empties.
 
-    The ranges of keys grow: once the first rows have opened most of the clusters, few of the
+    The ranges of turns grow: once the first rows have opened most of the clusters, few of the
     many others propose.
     """
     n_remembered = requests.remembered.state.n_clusters
     log = PassLog.start(requests.remembered.asleep(np.arange(n_remembered)))
-    first, n_rows, n_keys = 0, _FIRST_ROWS, requests.n_keys
-    while first < n_keys:
-        width = -(-n_rows * n_keys // requests.n_rows)
-        last = min(first + width, n_keys) - 1
+    first, n_rows, end = 0, _FIRST_ROWS, requests.end
+    while first < end:
+        width = -(-n_rows * end // requests.n_rows)
+        last = min(first + width, end) - 1
         proposals = _proposals(requests.ask(log, first, (first, last)))
         log = log.add(requests.replay(log, first, proposals))
-        n_found = len(proposals.keys)
         if proposals.last == last:
-            n_rows *= max(1, min(_MOST_GROWTH, _WELCOME // max(1, n_found)))
+            n_rows *= max(1, min(_MOST_GROWTH, _WELCOME // max(1, proposals.n_unlike)))
         first = proposals.last + 1
-    replies = requests.ask(log, n_keys, None)
+    replies = requests.ask(log, end, None)
     return log, Moves.merged([_given(reply.settled) for reply in replies])
 
 
@@ -122,10 +142,10 @@ def later_pass(
     requests: PassRequests, log: PassLog, n_members: IntArray, replies: list[Reply]
 ) -> tuple[PassLog, Moves]:
     """Visit the rows again; `replies` are those to the request that looks at all of them."""
-    first, end = 0, requests.n_keys
+    first, end = 0, requests.end
     while True:
         proposals = _proposals(replies)
-        if len(proposals.keys):
+        if len(proposals.turns):
             log = log.add(requests.replay(log, first, proposals))
             first = proposals.last + 1
             replies = requests.ask(log, first, (first, end - 1) if first < end else None)
@@ -147,19 +167,19 @@ def _let_clusters_empty(
 
     The last to leave decides when. Only clusters of the last pass can empty: whoever joined in
     this pass stays to its end. A new cluster that empties changes nobody's choice if nobody
-    joins it later. Otherwise labels stand only up to there: returns the key they stand below.
+    joins it later. Otherwise labels stand only up to there: returns the turn they stand before.
     """
     n, known = len(n_members), set(log.changes.slots[log.changes.is_active == 0].tolist())
     has_left = (n_members > 0) & (moves.n_left[:n] == n_members)
-    joined_late = (moves.n_joined[:n] == 0) | (moves.first_join[:n] > moves.last_leave[:n])
+    joined_late = (moves.n_joined[:n] == 0) | are_before(moves.last_leave, moves.first_join)[:n]
     emptied = [k for k in np.flatnonzero(has_left & joined_late).tolist() if k not in known]
-    for k in sorted(emptied, key=lambda k: int(moves.last_leave[k])):
-        key, is_new = int(moves.last_leave[k]), k >= requests.remembered.state.n_clusters
+    for k in sorted(emptied, key=lambda k: to_turn(moves.last_leave[k])):
+        turn, is_new = to_turn(moves.last_leave[k]), k >= requests.remembered.state.n_clusters
         if is_new and moves.n_joined[k] == 0:
-            log = log.add_emptied(key, k, asleep=None)
+            log = log.add_emptied(turn, k, asleep=None)
             continue
         asleep = None if is_new else requests.remembered.asleep(np.array([k]))
-        return log.until(key + 1).add_emptied(key, k, asleep), key + 1
+        return log.until(turn + 1).add_emptied(turn, k, asleep), turn + 1
     return log, end
 
 

@@ -4,6 +4,7 @@ Late passes move few rows. Those that may soon prefer another cluster are gather
 are made over them alone, here, until a row that stayed behind might follow (decision 0505).
 """
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +14,6 @@ from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask.assign_labels import PassRequests, Remembered, first_pass, later_pass
 from dynmeans.engine.dask.messages import Decided, InDoubt, Labeling, Moves, OrderRun, Reply
 from dynmeans.engine.dask.pass_log import ClusterTable, PassLog
-from dynmeans.engine.dask.workers import Workers
 from dynmeans.engine.execution import choose_n_threads
 from dynmeans.records.arrays import FloatArray, IntArray
 
@@ -28,9 +28,18 @@ class DaskSolution:
     """One run of Algorithm 2, by slot; the labels stay where the rows are."""
 
     labeling: Labeling
-    counts: FloatArray
-    centers: FloatArray
+    clusters: "Clusters"
     cost_trace: list[float]
+
+    @property
+    def counts(self) -> FloatArray:
+        """n of each slot."""
+        return self.clusters.counts
+
+    @property
+    def centers(self) -> FloatArray:
+        """Theta of each slot."""
+        return self.clusters.centers
 
     @property
     def cost(self) -> float:
@@ -39,7 +48,7 @@ class DaskSolution:
 
 
 @dataclass(frozen=True, slots=True)
-class _Clusters:
+class Clusters:
     """The clusters between two passes; `sums` in bins, and L_t (Eq. 15)."""
 
     n_members: IntArray
@@ -51,7 +60,7 @@ class _Clusters:
     @classmethod
     def of(
         cls, n_members: IntArray, sums: FloatArray, remembered: Remembered, run: OrderRun
-    ) -> "_Clusters":
+    ) -> "Clusters":
         """AssignParams: n and center of each slot (Eq. 12)."""
         memory, penalty = remembered.arrays, run.new_penalty
         found = compiled.settle_clusters(n_members, sums, memory, run.sums, penalty)
@@ -96,20 +105,26 @@ class _Gathering:
         return replace(self, wait=max(0, self.wait - 1))
 
 
-def cluster(
-    workers: Workers, n_rows: int, remembered: Remembered, run: OrderRun, kept_runs: tuple[str, ...]
-) -> DaskSolution:
-    """Cluster one batch given what is remembered from earlier batches."""
-    nobody = np.zeros(remembered.state.n_clusters, dtype=np.int64)
-    before = Labeling(run, 0, None, 0, np.empty(0, dtype=np.uint8))
-    requests = PassRequests(workers, n_rows, remembered, before, kept_runs)
+def cluster(requests: PassRequests) -> DaskSolution:
+    """Cluster one batch from nothing, given what is remembered from earlier batches."""
+    nobody = np.zeros(requests.remembered.state.n_clusters, dtype=np.int64)
+    before, remembered = requests.before, requests.remembered
     log, moves = first_pass(requests)
     before, clusters = _move_centers(before, nobody, None, log, moves, remembered)
-    cost_trace, gathering = [clusters.cost], _Gathering.of(remembered)
-    while clusters.n_members.any():
+    return alternate(requests, DaskSolution(before, clusters, [clusters.cost]))
+
+
+def alternate(requests: PassRequests, start: DaskSolution, most: float = math.inf) -> DaskSolution:
+    """Make passes from a start on, until the cost stops falling or its trace has `most` entries."""
+    before, clusters, cost_trace = start.labeling, start.clusters, list(start.cost_trace)
+    run, remembered = before.run, requests.remembered
+    gathering = _Gathering.of(remembered)
+    while clusters.n_members.any() and len(cost_trace) < most:
         requests = replace(requests, before=before)
         log = PassLog.start(clusters.table(remembered))
-        replies = requests.ask(log, 0, (0, run.n_keys - 1), gathering.limit // workers.n_pieces)
+        # How many passes are made over the rows in doubt alone is not known before.
+        limit = gathering.limit if most == math.inf else 0
+        replies = requests.ask(log, 0, (0, run.end - 1), limit // requests.workers.n_pieces)
         alone = _pass_border(before, clusters, remembered, replies)
         gathering = gathering.after(alone[0].n_passes - before.n_passes if alone else 0)
         if alone is not None:
@@ -131,8 +146,8 @@ def cluster(
         before, clusters = after
         if not cost_trace[-1] < cost_trace[-2] * (1.0 - NO_FALL):
             break
-        gathering = replace(gathering, n_moved=None if len(log.changes.keys) else n_moved)
-    return DaskSolution(before, clusters.counts, clusters.centers, cost_trace)
+        gathering = replace(gathering, n_moved=None if len(log.changes.slots) else n_moved)
+    return DaskSolution(before, clusters, cost_trace)
 
 
 def _move_centers(
@@ -142,7 +157,7 @@ def _move_centers(
     log: PassLog,
     moves: Moves,
     remembered: Remembered,
-) -> tuple[Labeling, _Clusters]:
+) -> tuple[Labeling, Clusters]:
     """Close up slots that emptied, and move those that points joined or left."""
     assert moves.sums is not None, "the pass is over"
     is_kept, n = np.ones(log.n_slots, dtype=bool), remembered.state.n_clusters
@@ -151,15 +166,15 @@ def _move_centers(
     if sums is not None:
         all_sums[: len(sums)] += sums
     is_kept[n:] = after[n:] > 0
-    clusters = _Clusters.of(after[is_kept], all_sums[is_kept], remembered, before.run)
+    clusters = Clusters.of(after[is_kept], all_sums[is_kept], remembered, before.run)
     log = replace(log, renamed=np.where(is_kept, np.cumsum(is_kept) - 1, -1))
     has_moved = (moves.n_joined + moves.n_left > 0)[is_kept].astype(np.uint8)
     return Labeling(before.run, before.n_passes + 1, log, before.n_passes, has_moved), clusters
 
 
 def _pass_border(
-    before: Labeling, clusters: _Clusters, remembered: Remembered, replies: list[Reply]
-) -> tuple[Labeling, _Clusters, list[float], bool] | None:
+    before: Labeling, clusters: Clusters, remembered: Remembered, replies: list[Reply]
+) -> tuple[Labeling, Clusters, list[float], bool] | None:
     """Make passes over the rows in doubt alone; None if there is none to be made.
 
     Returns the labels and the clusters after the last one, the costs on the way, and whether the
@@ -189,7 +204,7 @@ def _pass_border(
     table = clusters.table(remembered, last_centers)
     log = replace(PassLog.start(table), renamed=np.arange(table.n_slots))
     changed = np.flatnonzero(labels != rows.labels)
-    changed = changed[np.argsort(rows.keys[changed])]
-    decided = Decided(rows.keys[changed], labels[changed])
+    changed = changed[np.argsort(rows.rows[changed])]
+    decided = Decided(rows.rows[changed], labels[changed])
     after = Labeling(run, before.n_passes + n_passes, log, before.n_passes, has_moved, decided)
-    return after, _Clusters.of(n_members, sums, remembered, run), costs[1:].tolist(), is_over
+    return after, Clusters.of(n_members, sums, remembered, run), costs[1:].tolist(), is_over

@@ -1,4 +1,4 @@
-"""A batch on a cluster whose sets are moved: its rows are gathered, and searched in memory."""
+"""A batch on a cluster of which all moves of sets are made: gathered, and searched in memory."""
 
 from dataclasses import replace
 from typing import Any
@@ -13,7 +13,6 @@ from dynmeans.engine.dask.piece import Piece
 from dynmeans.engine.execution import DEFAULT
 from dynmeans.engine.orders import Orders
 from dynmeans.records.arrays import FloatArray
-from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
 
@@ -26,9 +25,7 @@ def step_gathered(
     elapsed: float,
     search: str,
 ) -> tuple[ClusterState, Clustering]:
-    """Cluster with moves of whole sets, in the orders of rows that a cluster visits."""
-    if isinstance(orders, VisitingOrders):
-        orders = replace(orders, by="row")
+    """Cluster with moves of whole sets."""
     rows = _gather(batch)
     after, clustering = native.step(rows, state, penalties, orders, elapsed, DEFAULT, search)
     labels = da.from_array(np.asarray(clustering.labels), chunks=(tuple(batch.sizes),))

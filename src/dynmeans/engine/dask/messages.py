@@ -1,32 +1,43 @@
 """What crosses the network: one request to all workers, and the reply for each piece."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dynmeans.engine.dask.pass_log import FlagArray, KeyArray, PassLog
+from dynmeans.engine.dask.pass_log import FlagArray, PassLog
+from dynmeans.engine.dask.turns import (
+    END,
+    TurnArray,
+    Words,
+    are_before,
+    count_below,
+    to_array,
+    turn_order,
+)
 from dynmeans.records.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
 class OrderRun:
-    """One run of Algorithm 2: one batch, one visiting order, rows by increasing key."""
+    """One run of Algorithm 2: one batch, one visiting order, rows by increasing turn."""
 
     name: str  # What workers remember the run by
     seed: int  # Seed of the keys, where rows are visited by their hash
-    # Possible keys: 2**64 for hashed rows, the number of rows for an order that was given.
-    n_keys: int
+    # What the hash of a row follows from: the key of all orders, and how many batches there were
+    # before; None for an order that was given.
+    hashed_by: tuple[int, int] | None
+    end: int  # After every turn; turns are spread evenly from 0 to here
     new_penalty: float  # lambda
     sums: tuple[Any, ...]  # What the terms of sums are rounded to (native/algorithm/batch_sums.hpp)
 
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """Labels that the client found for rows it had gathered, by increasing key."""
+    """Labels that the client found for rows it had gathered, by their numbers."""
 
-    keys: KeyArray
+    rows: Words
     labels: npt.NDArray[np.int32]
 
 
@@ -44,6 +55,33 @@ class Labeling:
     since: int
     has_moved: FlagArray
     decided: Decided | None = None  # None: rows were labeled where they lie
+    division: "Division | None" = None  # None: by passes
+
+    def under(self, suffix: str) -> "Labeling":
+        """Return the same under another name of the run, of which nothing is remembered."""
+        of = None
+        if self.division is not None:
+            of = replace(self.division, of=self.division.of.under(suffix))
+        run = replace(self.run, name=self.run.name + suffix)
+        return replace(self, run=run, division=of)
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Rows of a slot that are nearer to the second of two means get a slot that was added."""
+
+    slot: int
+    added: int
+    means: FloatArray  # (2, n_features)
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """Labels after splits of whole sets: those of a labeling, the splits, new numbers of slots."""
+
+    of: Labeling
+    splits: tuple[Split, ...]
+    renamed: IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +90,15 @@ class Request:
 
     before: Labeling  # The labels when the pass under way began
     log: PassLog  # That pass, as far as it is known
-    settle: int  # Labels are final for all keys below this one
-    propose: tuple[int, int] | None  # First and last key of the rows to look at next
+    settle: int  # Labels are final for all turns before this one
+    propose: tuple[int, int] | None  # First and last turn of the rows to look at next
     limit: int  # Proposers to send back, at most
     gather: int  # Rows in doubt to send back, at most
     kept_runs: tuple[str, ...]  # Other runs whose labels may still be asked for
+
+    def under(self, suffix: str) -> "Request":
+        """Return the same under another name of the run."""
+        return replace(self, before=self.before.under(suffix))
 
     @property
     def run(self) -> OrderRun:
@@ -68,31 +110,44 @@ class Request:
         """The pass under way, from 1."""
         return self.before.n_passes + 1
 
+    def last_moves(self) -> FloatArray:
+        """How far each center moved in the last pass, in which no slot changed."""
+        assert self.before.log is not None, "a pass went before"
+        moves = self.log.table.centers - self.before.log.table.centers
+        lengths: FloatArray = np.sqrt((moves**2).sum(axis=1))
+        return lengths
+
 
 @dataclass(frozen=True, slots=True)
 class Proposals:
-    """Rows that want an inactive or a new cluster, by increasing key.
+    """Rows that want an inactive or a new cluster, by increasing turn.
 
-    `last` is the key up to which the list is complete.
+    `last` is the turn up to which the list is complete.
     """
 
-    keys: KeyArray
+    turns: TurnArray
     rows: FloatArray
     last: int
 
     @classmethod
     def merged(cls, parts: "list[Proposals]") -> "Proposals":
-        """Those of all pieces, up to the key to which every list is complete."""
+        """Those of all pieces, up to the turn to which every list is complete."""
         last = min(part.last for part in parts)
-        keys = np.concatenate([part.keys for part in parts])
-        order = np.argsort(keys)
-        order = order[keys[order] <= np.uint64(last)]
-        return cls(keys[order], np.concatenate([part.rows for part in parts])[order], last)
+        turns = np.concatenate([part.turns for part in parts])
+        order = turn_order(turns)
+        order = order[: count_below(turns[order], last + 1)]
+        return cls(turns[order], np.concatenate([part.rows for part in parts])[order], last)
+
+    @property
+    def n_unlike(self) -> int:
+        """How many of them are unlike the one before: equal rows want the same."""
+        is_unlike = (self.turns[1:, :2] != self.turns[:-1, :2]).any(axis=1)
+        return min(1, len(self.turns)) + int(is_unlike.sum())
 
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """Rows that joined and left each slot since the pass began, and the outermost of their keys.
+    """Rows that joined and left each slot since the pass began, and the outermost of their turns.
 
     `slots` are those that anybody joined or left, of `n_slots`. `sums` has, for each of them, the
     sums of who joined less those of who left, in bins that add up in any order; only where the
@@ -103,14 +158,14 @@ class Moves:
     slots: IntArray
     n_joined: IntArray
     n_left: IntArray
-    first_join: KeyArray
-    last_leave: KeyArray
+    first_join: TurnArray
+    last_leave: TurnArray
     sums: FloatArray | None
 
     @classmethod
     def merged(cls, parts: "list[Moves]") -> "Moves":
         """Those of all pieces, with all slots."""
-        n, never = parts[0].n_slots, np.iinfo(np.uint64).max
+        n = parts[0].n_slots
         sums = None
         if all(part.sums is not None for part in parts):
             sums = np.zeros((n, *_given(parts[0].sums).shape[1:]))
@@ -119,16 +174,18 @@ class Moves:
             np.arange(n),
             np.zeros(n, dtype=np.int64),
             np.zeros(n, dtype=np.int64),
-            np.full(n, never, dtype=np.uint64),
-            np.zeros(n, dtype=np.uint64),
+            to_array([END - 1] * n),
+            to_array([0] * n),
             sums,
         )
         for part in parts:
             slots = part.slots
             whole.n_joined[slots] += part.n_joined
             whole.n_left[slots] += part.n_left
-            whole.first_join[slots] = np.minimum(whole.first_join[slots], part.first_join)
-            whole.last_leave[slots] = np.maximum(whole.last_leave[slots], part.last_leave)
+            is_first = are_before(part.first_join, whole.first_join[slots])
+            is_last = are_before(whole.last_leave[slots], part.last_leave)
+            whole.first_join[slots[is_first]] = part.first_join[is_first]
+            whole.last_leave[slots[is_last]] = part.last_leave[is_last]
             if sums is not None:
                 sums[slots] += _given(part.sums)
         return whole
@@ -142,7 +199,7 @@ class InDoubt:
     choice is farther off by `slacks` at least; merged, these have a row for each piece.
     """
 
-    keys: KeyArray
+    rows: Words
     points: FloatArray
     weights: FloatArray | None
     labels: npt.NDArray[np.int32]
@@ -154,7 +211,7 @@ class InDoubt:
         """Those of all pieces."""
         weights = [part.weights for part in parts if part.weights is not None]
         return cls(
-            np.concatenate([part.keys for part in parts]),
+            np.concatenate([part.rows for part in parts]),
             np.concatenate([part.points for part in parts]),
             np.concatenate(weights) if weights else None,
             np.concatenate([part.labels for part in parts]),

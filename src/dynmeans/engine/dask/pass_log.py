@@ -1,6 +1,6 @@
 """Event log of one pass: the clusters when it began, and every slot that changed since.
 
-The label of a row follows from this log, the row and its key, so any worker can compute it again.
+The label of a row follows from this log, the row and its turn, so any worker can compute it again.
 """
 
 from dataclasses import dataclass, replace
@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynmeans.engine.dask.turns import END, TurnArray, count_below, to_array
 from dynmeans.records.arrays import FloatArray, IntArray
 
-KeyArray = npt.NDArray[np.uint64]
 FlagArray = npt.NDArray[np.uint8]
 
 
@@ -37,9 +37,9 @@ class ClusterTable:
 
 @dataclass(frozen=True, slots=True)
 class SlotChanges:
-    """Slots that changed after the visit with a key, in the order it happened."""
+    """Slots that changed after the visit at a turn, in the order it happened."""
 
-    keys: KeyArray
+    turns: TurnArray
     slots: IntArray
     centers: FloatArray
     offsets: FloatArray
@@ -49,24 +49,22 @@ class SlotChanges:
     @classmethod
     def none(cls, n_features: int) -> "SlotChanges":
         """Nothing happened."""
-        return cls.opened(
-            np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64), np.empty((0, n_features))
-        )
+        return cls.opened(to_array([]), np.empty(0, dtype=np.int64), np.empty((0, n_features)))
 
     @classmethod
-    def opened(cls, keys: KeyArray, slots: IntArray, centers: FloatArray) -> "SlotChanges":
+    def opened(cls, turns: TurnArray, slots: IntArray, centers: FloatArray) -> "SlotChanges":
         """Clusters were opened or revived."""
-        n = len(keys)
-        return cls(keys, slots, centers, np.zeros(n), np.ones(n), np.ones(n, dtype=np.uint8))
+        n = len(turns)
+        return cls(turns, slots, centers, np.zeros(n), np.ones(n), np.ones(n, dtype=np.uint8))
 
     @property
     def arrays(self) -> tuple[Any, ...]:
         """As the compiled module takes it."""
-        return self.keys, self.slots, self.centers, self.offsets, self.scales, self.is_active
+        return self.turns, self.slots, self.centers, self.offsets, self.scales, self.is_active
 
     def between(self, first: int, end: int) -> "SlotChanges":
-        """Those with keys of at least `first` and below `end`."""
-        begin, stop = self._count_below(first), self._count_below(end)
+        """Those from the turn `first` to before `end`."""
+        begin, stop = count_below(self.turns, first), count_below(self.turns, end)
         return SlotChanges(*(array[begin:stop] for array in self.arrays))
 
     def followed_by(self, later: "SlotChanges") -> "SlotChanges":
@@ -74,15 +72,10 @@ class SlotChanges:
         pairs = zip(self.arrays, later.arrays, strict=True)
         return SlotChanges(*(np.concatenate(pair) for pair in pairs))
 
-    def _count_below(self, key: int) -> int:
-        if key >= 2**64:
-            return len(self.keys)
-        return int(np.searchsorted(self.keys, np.uint64(key), side="left"))
-
 
 @dataclass(frozen=True, slots=True)
 class PassLog:
-    """All that labels depend on, besides the rows and their keys."""
+    """All that labels depend on, besides the rows and their turns."""
 
     table: ClusterTable  # The clusters when the pass began
     changes: SlotChanges  # What happened since, as far as it is known
@@ -103,28 +96,28 @@ class PassLog:
         """Add changes later than all so far."""
         return replace(self, changes=self.changes.followed_by(changes))
 
-    def add_emptied(self, key: int, slot: int, asleep: ClusterTable | None) -> "PassLog":
-        """Let a cluster empty at the visit with this key: closed, or asleep as remembered."""
+    def add_emptied(self, turn: int, slot: int, asleep: ClusterTable | None) -> "PassLog":
+        """Let a cluster empty at the visit at this turn: closed, or asleep as remembered."""
         after = SlotChanges(
-            np.array([key], dtype=np.uint64),
+            to_array([turn]),
             np.array([slot]),
             np.zeros((1, self.table.centers.shape[1])) if asleep is None else asleep.centers,
             np.array([np.inf]) if asleep is None else asleep.offsets,
             np.ones(1) if asleep is None else asleep.scales,
             np.zeros(1, dtype=np.uint8),
         )
-        before, later = self.changes.between(0, key + 1), self.changes.between(key + 1, 2**64)
+        before, later = self.changes.between(0, turn + 1), self.changes.between(turn + 1, END)
         return replace(self, changes=before.followed_by(after).followed_by(later))
 
     def until(self, end: int) -> "PassLog":
-        """Drop what happened at keys of `end` or more."""
+        """Drop what happened at turns of `end` or later."""
         return replace(self, changes=self.changes.between(0, end))
 
-    def table_before(self, key: int) -> ClusterTable:
-        """The clusters as they stand when the row with this key is visited."""
-        changes, n = self.changes.between(0, key), self.table.n_slots
+    def table_before(self, turn: int) -> ClusterTable:
+        """The clusters as they stand when the row of this turn is visited."""
+        changes, n = self.changes.between(0, turn), self.table.n_slots
         n_slots = max(n, int(changes.slots.max(initial=-1)) + 1)
-        if not len(changes.keys):
+        if not len(changes.slots):
             return self.table
         table = ClusterTable(
             np.zeros((n_slots, self.table.centers.shape[1])),

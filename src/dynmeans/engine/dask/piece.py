@@ -5,6 +5,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from dynmeans.engine.checks import READABLE
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask.chunks import (
     RowsChangedError,
@@ -14,8 +15,8 @@ from dynmeans.engine.dask.chunks import (
     to_weights,
 )
 from dynmeans.engine.dask.messages import OrderRun
-from dynmeans.engine.dask.pass_log import KeyArray
 from dynmeans.engine.dask.piece_run import Part, PieceRun
+from dynmeans.engine.dask.turns import Words
 from dynmeans.records.arrays import BatchArray, FloatArray
 from dynmeans.spaces.space import Space, points_where_they_lie
 
@@ -46,8 +47,10 @@ class Piece:
     """
 
     def __init__(self, infos: list[ChunkInfo], parts: list[Part]) -> None:
-        self.infos, self.parts = infos, parts
+        self.infos, self.parts = infos, [_aligned(part) for part in parts]
         self._runs: dict[str, PieceRun] = {}
+        self._hashed_by: tuple[int, int] | None = None
+        self._hashes: list[Words] = []
 
     def __reduce__(self) -> Any:
         """Rows only: what is remembered may be changing, and can be computed again."""
@@ -57,16 +60,25 @@ class Piece:
         """Bytes of the rows, for Dask."""
         return object.__sizeof__(self) + sum(part.points.nbytes for part in self.parts)
 
-    def run(
-        self, run: OrderRun, kept_runs: tuple[str, ...], positions: KeyArray | None
-    ) -> PieceRun:
+    def run(self, run: OrderRun, kept_runs: tuple[str, ...], positions: Words | None) -> PieceRun:
         """What is known in this run; runs that are not kept are forgotten."""
         known = self._runs.get(run.name)
         if known is None:
-            known = PieceRun(self.parts, run, positions)
+            known = PieceRun(self, run, positions)
         kept = {name: self._runs[name] for name in kept_runs if name in self._runs}
         self._runs = {**kept, run.name: known}
         return known
+
+    def known(self, run: OrderRun) -> PieceRun:
+        """What is remembered of another run, if anything is."""
+        return self._runs.get(run.name) or PieceRun(self, run, None)
+
+    def hashes(self, hashed_by: tuple[int, int]) -> list[Words]:
+        """Return the hashes of the rows by part, computed once for all orders of a batch."""
+        if self._hashed_by != hashed_by:
+            self._hashes = [compiled.hash_rows(part.points, *hashed_by) for part in self.parts]
+            self._hashed_by = hashed_by
+        return self._hashes
 
     def mapped(self, space: Space) -> "Piece":
         """Return the piece as points of a space, on the worker that holds it."""
@@ -80,6 +92,12 @@ class Piece:
         found = [compiled.magnitudes(part.points, part.weights) for part in self.parts]
         farthest, lightest, heaviest = zip(*found, strict=True)
         return np.max(farthest, axis=0), min(lightest), max(heaviest)
+
+
+def _aligned(part: Part) -> Part:
+    """Rows from another worker lie anywhere in its message: compiled code takes aligned ones."""
+    weights = None if part.weights is None else np.require(part.weights, requirements=READABLE)
+    return part._replace(points=np.require(part.points, requirements=READABLE), weights=weights)
 
 
 def make_piece(

@@ -7,13 +7,15 @@ missing, or belongs to another moment of the run, is computed again from the req
 from collections.abc import Sequence
 from contextlib import nullcontext
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from dynmeans.engine import blas
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask.messages import (
+    Division,
     InDoubt,
     Labeling,
     Moves,
@@ -21,9 +23,18 @@ from dynmeans.engine.dask.messages import (
     Proposals,
     Reply,
     Request,
+    Split,
 )
-from dynmeans.engine.dask.pass_log import ClusterTable, KeyArray, PassLog, SlotChanges
+from dynmeans.engine.dask.pass_log import ClusterTable, PassLog, SlotChanges
+from dynmeans.engine.dask.piece_sets import answer_about_sets
+from dynmeans.engine.dask.set_messages import SetRequest
+from dynmeans.engine.dask.turns import Words, to_turn, to_words
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from dynmeans.engine.dask.piece import Piece
+
+Labels = npt.NDArray[np.int32]
 
 
 class Part(NamedTuple):
@@ -32,7 +43,7 @@ class Part(NamedTuple):
     first_row: int
     points: BatchArray
     weights: FloatArray | None
-    numbers: KeyArray | None = None
+    numbers: Words | None = None
 
 
 class PieceRun:
@@ -49,23 +60,22 @@ class PieceRun:
     highest : FloatArray
         The highest of `own` in each slot.
     settled : int
-        `next` is final for keys below this one.
+        `next` is final for turns before this one.
     proposed : tuple of int, optional
-        First and last key of rows for which `next` is their choice as of that first key.
+        First and last turn of rows for which `next` is their choice as of that first turn.
     movers : list of IntArray, optional
         The rows whose `next` is not their label, by part, where that is known of all rows.
-    in_doubt : tuple of KeyArray and IntArray, optional
-        The rows that were sent in this pass, by their keys: the client may decide about them.
+    in_doubt : tuple of Words and IntArray, optional
+        The rows that were sent in this pass, by their numbers: the client may decide about them.
+    divided : tuple of int and Labels, optional
+        How many splits were made of the labels, and the sets after them.
     """
 
-    def __init__(self, parts: list[Part], run: OrderRun, positions: KeyArray | None) -> None:
-        self._parts, self._run = parts, run
-        edges = np.cumsum([0, *(len(part.points) for part in parts)]).tolist()
+    def __init__(self, piece: "Piece", run: OrderRun, positions: Words | None) -> None:
+        self._piece, self._parts, self._run = piece, piece.parts, run
+        edges = np.cumsum([0, *(len(part.points) for part in self._parts)]).tolist()
         self._spans = [slice(*span) for span in pairwise(edges)]
-        self._keys = [
-            hashed(part, run.seed) if positions is None else positions[span]
-            for part, span in zip(parts, self._spans, strict=True)
-        ]
+        self._positions = positions
         self._forget(edges[-1], n_passes=0)
 
     def _forget(self, n_rows: int, n_passes: int) -> None:
@@ -75,11 +85,18 @@ class PieceRun:
         self.n_passes, self.own_pass, self.settled = n_passes, 0, 0
         self.proposed: tuple[int, int] | None = None
         self.movers: list[IntArray] | None = None
-        self.in_doubt: tuple[KeyArray, IntArray] | None = None
+        self.in_doubt: tuple[Words, IntArray] | None = None
+        self.divided: tuple[int, Labels] | None = None
 
-    def answer(self, request: Request) -> Reply:
-        """Settle labels, then look at the next rows: one round of a pass."""
+    def answer(self, request: Request | SetRequest) -> Any:
+        """Answer a request of either kind."""
         self.reach(request.before)
+        if isinstance(request, SetRequest):
+            return answer_about_sets(self, request)
+        return self._make_round(request)
+
+    def _make_round(self, request: Request) -> Reply:
+        """Settle labels, then look at the next rows: one round of a pass."""
         is_first = request.pass_number == 1
         if not is_first:
             self._update_own(request)
@@ -91,7 +108,7 @@ class PieceRun:
         if request.propose is not None:
             proposals, in_doubt = self._propose(request, request.propose)
             end = request.propose[1] + 1
-            with_sums = end == self._run.n_keys and not len(proposals.keys)
+            with_sums = end == self._run.end and not len(proposals.turns)
             wished = None if is_first else self._moves(request.log, end, with_sums)
         return Reply(settled, wished, proposals, in_doubt)
 
@@ -101,15 +118,18 @@ class PieceRun:
         if self.n_passes == n_passes:
             return
         if labeling.decided is not None and self.n_passes == labeling.since and self.in_doubt:
-            keys, rows = self.in_doubt
-            at = np.searchsorted(keys, labeling.decided.keys)
-            is_here = at < len(keys)
-            is_here[is_here] = keys[at[is_here]] == labeling.decided.keys[is_here]
-            self.labels[rows[at[is_here]]] = labeling.decided.labels[is_here]
+            numbers, places = self.in_doubt
+            at = np.searchsorted(numbers, labeling.decided.rows)
+            is_here = at < len(numbers)
+            is_here[is_here] = numbers[at[is_here]] == labeling.decided.rows[is_here]
+            self.labels[places[at[is_here]]] = labeling.decided.labels[is_here]
+        elif labeling.division is not None:
+            self._divide(labeling.division)
         else:
             self._relabel(log, n_passes)
         self.n_passes = n_passes
         self.settled, self.proposed, self.movers, self.in_doubt = 0, None, None, None
+        self.divided = None
 
     def _relabel(self, log: PassLog | None, n_passes: int) -> None:
         """Label every row by the log of the last pass."""
@@ -117,7 +137,7 @@ class PieceRun:
             self._forget(len(self.labels), n_passes - 1)
         assert log is not None
         assert log.renamed is not None
-        self._settle(log, self._run.n_keys)
+        self._settle(log, self._run.end)
         if self.movers is not None and np.array_equal(log.renamed, np.arange(len(log.renamed))):
             for span, rows in zip(self._spans, self.movers, strict=True):
                 self.labels[span][rows] = self.next[span][rows]  # Others keep theirs.
@@ -126,27 +146,56 @@ class PieceRun:
             self.labels = renamed[self.next]
             self.next = np.full_like(self.labels, -1)
 
-    def _arrays(self) -> list[Any]:
-        """As the compiled module takes them."""
+    def _divide(self, division: Division) -> None:
+        """Label every row by splits of the sets of another labeling, maybe of another run."""
+        of = division.of
+        source = self if of.run.name == self._run.name else self._piece.known(of.run)
+        source.reach(of)
+        renamed = np.asarray(np.append(division.renamed, -1).astype(np.int32))
+        self.labels = renamed[source.sets_after(division.splits)]
+        self.next, self.own_pass = np.full_like(self.labels, -1), 0
+
+    def sets_after(self, splits: tuple[Split, ...]) -> Labels:
+        """Return the set of each row after some splits of the labels."""
+        n_done, sets = self.divided or (0, self.labels.copy())
+        arrays = self.arrays(sets)
+        for split in splits[n_done:]:
+            compiled.divide_set(arrays, split.slot, split.means, split.added)
+        self.divided = len(splits), sets
+        return sets
+
+    def arrays(self, labels: Labels | None = None) -> list[Any]:
+        """As the compiled module takes them; with other labels, if given."""
+        labels = self.labels if labels is None else labels
         movers: Sequence[IntArray | None] = self.movers or [None] * len(self._parts)
+        hashed_by = self._run.hashed_by
         return [
             (
                 part.points,
                 part.weights,
                 part.first_row,
-                keys,
-                self.labels[span],
+                part.numbers,
+                codes,
+                hashed_by is not None,
+                labels[span],
                 self.next[span],
                 self.own[span],
                 rows,
             )
-            for part, span, keys, rows in zip(
-                self._parts, self._spans, self._keys, movers, strict=True
+            for part, span, codes, rows in zip(
+                self._parts, self._spans, self._codes(), movers, strict=True
             )
         ]
 
+    def _codes(self) -> list[Words]:
+        """What the keys of the rows are made from, by part: hashes, or the places themselves."""
+        if self._run.hashed_by is not None:
+            return self._piece.hashes(self._run.hashed_by)
+        assert self._positions is not None, "an order that was given has places"
+        return [self._positions[span] for span in self._spans]
+
     def _settle(self, log: PassLog, end: int) -> None:
-        """Make the labels of all keys below `end` final."""
+        """Make the labels of all turns before `end` final."""
         if self.settled < end:
             begin, is_known = self.settled, False
             if self.proposed is not None:
@@ -155,7 +204,7 @@ class PieceRun:
             knows_movers = self.movers is not None and self.proposed == (0, end - 1)
             if not is_known:  # The rows' choices are not at hand: from the beginning of the pass.
                 self._walk(log, end)
-            elif len(changes.keys) or not knows_movers:
+            elif len(changes.slots) or not knows_movers:
                 self.movers = None
                 self._settle_known(log.table_before(begin), changes, begin, end)
         self.settled, self.proposed = end, None
@@ -164,25 +213,25 @@ class PieceRun:
         self, table: ClusterTable, changes: SlotChanges, begin: int, end: int
     ) -> None:
         compiled.settle_labels(
-            self._arrays(),
+            self.arrays(),
             self._run.seed,
             table.arrays,
             changes.arrays,
             self._run.new_penalty,
-            begin,
-            end - 1,
+            to_words(begin),
+            to_words(end - 1),
             self.n_passes == 0,
         )
 
     def _walk(self, log: PassLog, end: int) -> None:
         self.movers = None
         compiled.walk_changes(
-            self._arrays(),
+            self.arrays(),
             self._run.seed,
             log.table.arrays,
             log.changes.between(0, end).arrays,
             self._run.new_penalty,
-            end - 1,
+            to_words(end - 1),
         )
 
     def _update_own(self, request: Request) -> None:
@@ -195,37 +244,39 @@ class PieceRun:
             highest = np.zeros(request.log.table.n_slots)
             highest[renamed[renamed >= 0]] = self.highest[renamed >= 0]
         self.highest = compiled.update_own(
-            self._arrays(), request.log.table.centers, before.has_moved, highest
+            self.arrays(), request.log.table.centers, before.has_moved, highest
         )
         self.own_pass = request.pass_number
 
-    def _propose(self, request: Request, keys: tuple[int, int]) -> tuple[Proposals, InDoubt | None]:
-        first, last = keys
-        keys_found, rows, n_found, movers, sent = self._choose(request, keys)
+    def _propose(
+        self, request: Request, turns: tuple[int, int]
+    ) -> tuple[Proposals, InDoubt | None]:
+        first, last = turns
+        found, rows, n_found, movers, sent = self._choose(request, turns)
         self.proposed = (first, last)
         self.movers = movers if first == 0 and n_found == 0 else None
-        is_complete = n_found == len(keys_found)
-        proposals = Proposals(keys_found, rows, last if is_complete else int(keys_found[-1]))
+        is_complete = n_found == len(found)
+        proposals = Proposals(found, rows, last if is_complete else to_turn(found[-1]))
         if sent is None:
             return proposals, None
-        own_keys, points, weights, labels, places, slacks = sent
-        order, reaches = np.argsort(own_keys), np.sqrt(self.highest)
-        self.in_doubt = own_keys[order], places[order]
+        numbers, points, weights, labels, places, slacks = sent
+        order, reaches = np.argsort(numbers), np.sqrt(self.highest)
+        self.in_doubt = numbers[order], places[order]
         is_weighted = self._parts[0].weights is not None
         weights = weights if is_weighted else None
-        return proposals, InDoubt(own_keys, points, weights, labels, slacks, reaches)
+        return proposals, InDoubt(numbers, points, weights, labels, slacks, reaches)
 
-    def _choose(self, request: Request, keys: tuple[int, int]) -> tuple[Any, ...]:
+    def _choose(self, request: Request, turns: tuple[int, int]) -> tuple[Any, ...]:
         """Return who proposes, with rows, how many do, who moves, and rows in doubt, if known."""
-        (first, last), run = keys, self._run
-        table = request.log.table_before(first)
-        arguments = (self._arrays(), run.seed, table.arrays, run.new_penalty, first, last)
+        run, table = self._run, request.log.table_before(turns[0])
+        bounds = to_words(turns[0]), to_words(turns[1])
+        arguments = (self.arrays(), run.seed, table.arrays, run.new_penalty, *bounds)
         if request.pass_number == 1:
             sgemm = blas.sgemm_for(max((part.points for part in self._parts), key=len))
             with blas.one_thread() if sgemm else nullcontext():
                 return *compiled.propose_unlabeled(*arguments, request.limit, sgemm), None, None
         highest = np.concatenate([self.highest, np.zeros(table.n_slots - len(self.highest))])
-        moves = _last_moves(request) if request.gather else None
+        moves = request.last_moves() if request.gather else None
         return compiled.propose_labeled(*arguments, request.limit, highest, request.gather, moves)
 
     def _moves(self, log: PassLog, end: int, with_sums: bool) -> Moves:
@@ -242,25 +293,7 @@ class PieceRun:
         )
 
     def _count_moves(self, n_slots: int, last: int) -> tuple[Any, ...]:
-        return compiled.count_moves(self._arrays(), self._run.seed, n_slots, last)
+        return compiled.count_moves(self.arrays(), self._run.seed, n_slots, to_words(last))
 
     def _sum_moves(self, n_slots: int) -> FloatArray:
-        return compiled.sum_moves(self._arrays(), n_slots, self._run.sums)
-
-
-def hashed(part: Part, seed: int) -> KeyArray | None:
-    """Keys of rows that are not consecutive; those of others are made where they are used."""
-    if part.numbers is None:
-        return None
-    key = part.numbers ^ np.uint64(seed)  # The finisher of splitmix64, as `mix` in native.
-    key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return key ^ (key >> np.uint64(31))
-
-
-def _last_moves(request: Request) -> FloatArray:
-    """How far each center moved in the last pass, in which no slot changed."""
-    assert request.before.log is not None
-    moves = request.log.table.centers - request.before.log.table.centers
-    lengths: FloatArray = np.sqrt((moves**2).sum(axis=1))
-    return lengths
+        return compiled.sum_moves(self.arrays(), n_slots, self._run.sums)

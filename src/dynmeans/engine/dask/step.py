@@ -2,6 +2,7 @@
 
 import operator
 import uuid
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,14 +15,14 @@ from dynmeans.algorithm.update_state import let_time_pass, update_state
 from dynmeans.engine import native
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.compiled import compiled
-from dynmeans.engine.dask.assign_labels import Remembered
+from dynmeans.engine.dask.assign_labels import PassRequests, Remembered
 from dynmeans.engine.dask.batch import DaskBatch
 from dynmeans.engine.dask.cluster import DaskSolution, cluster
-from dynmeans.engine.dask.first_members import first_members, may_split
 from dynmeans.engine.dask.gathered import step_gathered
 from dynmeans.engine.dask.messages import Labeling, OrderRun
-from dynmeans.engine.dask.pass_log import KeyArray
 from dynmeans.engine.dask.piece import Piece
+from dynmeans.engine.dask.splits import search_splits
+from dynmeans.engine.dask.turns import END, ROOM, Words
 from dynmeans.engine.dask.workers import Round, Workers, lost_cluster_errors, order_key, wait_for
 from dynmeans.engine.execution import DEFAULT, Execution
 from dynmeans.engine.orders import depth_of
@@ -42,17 +43,17 @@ def step(
 ) -> tuple[ClusterState, Clustering]:
     """Cluster a batch that lies on a Dask cluster; its labels stay there.
 
-    `orders` may be given row by row too: each row is then sent its place.
+    `orders` may be given row by row too: each row is then sent its place. All moves of sets, and
+    splits in such orders, are searched here, with all rows.
     """
     with lost_cluster_errors():
         depth = depth_of(orders, search) if batch.n_points else 0
-        if depth == 0:
-            return step_with_rounds(batch, state, penalties, orders, elapsed)[:2]
-        if depth == 1:
-            found = _Found.of(batch, state, penalties, orders, elapsed)
-            if not found.may_split(batch, penalties):
-                return found.named(batch, state, penalties, elapsed)
-        return step_gathered(batch, state, penalties, orders, elapsed, SEARCHES[depth])
+        is_gathered = depth > (1 if isinstance(orders, VisitingOrders) else 0)
+        if penalties.is_on_sphere and batch.n_points:  # every point moves a center
+            is_gathered = True
+        if is_gathered:
+            return step_gathered(batch, state, penalties, orders, elapsed, SEARCHES[depth])
+        return step_with_rounds(batch, state, penalties, orders, elapsed)[:2]
 
 
 def step_with_rounds(
@@ -71,13 +72,11 @@ def step_with_rounds(
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The cheapest run of Algorithm 2, where its order has the rows, and so for the last order."""
+    """What a step comes to; and, where its order has the rows, their places."""
 
     arrived: ClusterState
     best: DaskSolution
     positions: list[Future]
-    last_seed: int
-    last_positions: list[Future]
     rounds: list[Round]
 
     @classmethod
@@ -89,27 +88,28 @@ class _Found:
         orders: VisitingOrders | IntArray,
         elapsed: float,
     ) -> "_Found":
-        """Run Algorithm 2 once for each order."""
+        """Run Algorithm 2 once for each order; splits follow the cheapest, in the last order."""
         arrived = let_time_pass(state, elapsed, penalties)
         remembered = Remembered(arrived, penalties)
         sums = sum_facts(batch.magnitudes, batch.n_points, batch.is_weighted, remembered)
         workers = Workers(batch.client, batch.name, batch.pieces)
         best: DaskSolution | None = None
         best_positions: list[Future] = []
-        for number, (seed, places) in enumerate(keys_of(orders, state.n_steps)):
+        for number, (run, places) in enumerate(runs_of(orders, state, penalties, sums)):
             positions = []
             if places is not None:
                 positions = _send_positions(batch, places, str(number))
                 workers.visit_by(str(number), positions)
-            n_keys = 2**64 if places is None else batch.n_points
-            run = OrderRun(uuid.uuid4().hex, seed, n_keys, penalties.new_penalty, sums)
             kept = () if best is None else (best.labeling.run.name,)
-            found = cluster(workers, batch.n_points, remembered, run, kept)
+            requests = PassRequests.of(workers, batch.n_points, remembered, run, kept)
+            found = cluster(requests)
             # The first of equals is kept: a later one must be lower.
             if best is None or found.cost < best.cost * (1.0 - NO_FALL):
                 best, best_positions = found, positions
         assert best is not None, "there is at least one order"
-        return cls(arrived, best, best_positions, seed, positions, workers.rounds)
+        if isinstance(orders, VisitingOrders) and orders.depth == 1:
+            best = split_further(requests, best, run)
+        return cls(arrived, best, best_positions, workers.rounds)
 
     def named(
         self, batch: DaskBatch, state: ClusterState, penalties: Penalties, elapsed: float
@@ -120,19 +120,13 @@ class _Found:
         rule = after, penalties
         return after, _name_clusters(batch, best, self.positions, arrived, rule)
 
-    def may_split(self, batch: DaskBatch, penalties: Penalties) -> bool:
-        """Whether any set may be plainly two, by its first members."""
-        client = batch.client
-        message = client.submit(_hold, (self.best.labeling, self.last_seed), pure=False)
-        places: list[tuple[Future, ...]] = list(
-            zip(self.positions, self.last_positions, strict=True)
-        )
-        places = places or [()] * len(batch.pieces)
-        asked = [
-            client.submit(first_members, message, piece, *of_piece, pure=False)
-            for piece, of_piece in zip(batch.pieces, places, strict=True)
-        ]
-        return may_split(client.gather(asked), self.best.centers, self.arrived, penalties)
+
+def split_further(requests: PassRequests, best: DaskSolution, last_order: OrderRun) -> DaskSolution:
+    """Split sets of the cheapest run; the passes that follow are in the last order."""
+    run, order = best.labeling.run, best.labeling.run
+    if run.seed != last_order.seed:
+        order = replace(last_order, name=uuid.uuid4().hex)
+    return search_splits(replace(requests, kept_runs=(run.name,)), best, order)
 
 
 def sum_facts(
@@ -148,17 +142,29 @@ def sum_facts(
     return farthest, lightest, heaviest, n_points, is_weighted, new_penalty
 
 
-def keys_of(orders: VisitingOrders | IntArray, n_steps: int) -> list[tuple[int, KeyArray | None]]:
-    """For each restart the seed of its keys, or the place of each row."""
+def runs_of(
+    orders: VisitingOrders | IntArray,
+    state: ClusterState,
+    penalties: Penalties,
+    sums: tuple[Any, ...],
+) -> Iterator[tuple[OrderRun, Words | None]]:
+    """Yield the run of each order; with the place of each row, where the order was given."""
+    new_penalty = penalties.new_penalty
     if isinstance(orders, VisitingOrders):
-        seeds = compiled.order_seeds(orders.row_seed(n_steps), orders.n_init)
-        return [(int(seed), None) for seed in seeds]
-    places = np.empty(orders.shape, dtype=np.uint64)
-    np.put_along_axis(places, orders, np.arange(orders.shape[1], dtype=np.uint64)[None, :], axis=1)
-    return [(0, row) for row in places]
+        hashed_by = orders.entropy, state.n_steps
+        seeds = compiled.order_seeds(*hashed_by, state.n_features, orders.n_init)
+        for seed in seeds.tolist():
+            yield OrderRun(uuid.uuid4().hex, seed, hashed_by, END, new_penalty, sums), None
+        return
+    n_points = orders.shape[1]
+    for order in orders:
+        places = np.empty(n_points, dtype=np.uint64)
+        places[order] = np.arange(n_points, dtype=np.uint64)
+        end = n_points * ROOM
+        yield OrderRun(uuid.uuid4().hex, 0, None, end, new_penalty, sums), places
 
 
-def _send_positions(batch: DaskBatch, places: KeyArray, order: str) -> list[Future]:
+def _send_positions(batch: DaskBatch, places: Words, order: str) -> list[Future]:
     """Give each piece the place of its rows in a visiting order that the caller made."""
     client = batch.client
     sent = da.from_array(places, chunks=(tuple(batch.sizes),)).to_delayed(optimize_graph=False)
@@ -174,7 +180,7 @@ def _send_positions(batch: DaskBatch, places: KeyArray, order: str) -> list[Futu
     ]
 
 
-def _join_beside(piece: Piece, places: list[KeyArray]) -> KeyArray:
+def _join_beside(piece: Piece, places: list[Words]) -> Words:
     """Where the piece is; it is given so that Dask runs this there."""
     return np.concatenate(places)
 
@@ -225,7 +231,7 @@ def _name_rows(
     return da.Array(graph, name, (tuple(batch.sizes),), dtype=np.int64)
 
 
-def _label_piece(message: Any, piece: Piece, positions: KeyArray | None = None) -> list[IntArray]:
+def _label_piece(message: Any, piece: Piece, positions: Words | None = None) -> list[IntArray]:
     """Identities of the rows of each chunk of a piece; predicted where the weight is 0."""
     labeling, ids, rule = message
     run = piece.run(labeling.run, (), positions)

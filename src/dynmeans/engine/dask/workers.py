@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass
 from functools import partial
 from typing import Any
 
@@ -24,6 +24,7 @@ from distributed import Client, Future, Worker, get_worker
 from distributed.scheduler import KilledWorker
 
 from dynmeans.engine.dask.messages import Reply, Request
+from dynmeans.engine.dask.set_messages import SetRequest
 
 logger = logging.getLogger(__name__)
 
@@ -32,6 +33,8 @@ _TIMEOUT = "10s"
 _LOOK_AGAIN = 0.5  # Seconds between two looks at whether there are workers at all.
 _OPERATION = "dynmeans_answer"
 _MOST_ATTEMPTS = 100
+
+AnyRequest = Request | SetRequest
 
 
 class ClusterLostError(ConnectionError):
@@ -115,9 +118,10 @@ class Round:
     n_proposals: int
 
     @classmethod
-    def of(cls, request: Request, seconds: float, bytes_out: int, replies: list[Reply]) -> "Round":
+    def of(cls, request: AnyRequest, seconds: float, bytes_out: int, replies: list[Any]) -> "Round":
         """Count what was sent."""
-        n_proposals = sum(len(reply.proposals.keys) for reply in replies if reply.proposals)
+        proposals = [reply.proposals for reply in replies if isinstance(reply, Reply)]
+        n_proposals = sum(len(found.turns) for found in proposals if found)
         bytes_in = sum(map(_count_bytes, replies))
         return cls(request.run.name, request.pass_number, seconds, bytes_out, bytes_in, n_proposals)
 
@@ -141,7 +145,7 @@ class Workers:
         """Take the places of the rows of each piece in a visiting order; these have `order_key`."""
         self._order, self._positions, self._addresses = order, positions, []
 
-    def ask(self, request: Request) -> list[Reply]:
+    def ask(self, request: AnyRequest) -> list[Any]:
         """Have every piece answer; returns when all have."""
         began, dead = time.perf_counter(), set()
         most_dead = dask.config.get("distributed.scheduler.allowed-failures")
@@ -167,11 +171,10 @@ class Workers:
         beside = set(holders_of(self._positions))
         return sorted({*holders_of(self._pieces), *beside} - {""})
 
-    def _call(self, request: Request) -> tuple[dict[int, Reply], set[str], int]:
+    def _call(self, request: AnyRequest) -> tuple[dict[int, Any], set[str], int]:
         """Replies by number of piece, workers that could not be reached, and bytes sent."""
         if self._n_failures:
-            run = replace(request.run, name=f"{request.run.name}.{self._n_failures}")
-            request = replace(request, before=replace(request.before, run=run))
+            request = request.under(f".{self._n_failures}")
         message = pickle.dumps(request, protocol=pickle.HIGHEST_PROTOCOL)
         call = {
             "op": _OPERATION,
@@ -187,7 +190,7 @@ class Workers:
             workers=sorted(present),
             on_error="return_pickle",
         )
-        found: dict[int, Reply] = {}
+        found: dict[int, Any] = {}
         unreachable = set(self._addresses) - present
         for address, answer in answers.items():
             if not isinstance(answer, dict) or "replies" not in answer:
@@ -231,12 +234,12 @@ def answer_requests() -> None:
 
 async def _answer(
     worker: Worker, message: bytes, batch: str, n_pieces: int, order: str
-) -> dict[int, Reply]:
+) -> dict[int, Any]:
     """Replies for all pieces that are here.
 
     The work is done where tasks are done, so that the worker keeps answering meanwhile.
     """
-    request: Request = pickle.loads(message)
+    request: AnyRequest = pickle.loads(message)
     loop, executor = asyncio.get_running_loop(), worker.executors["default"]
     free, replies = asyncio.Semaphore(worker.state.nthreads), {}
 

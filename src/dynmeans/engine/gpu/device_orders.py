@@ -7,6 +7,7 @@ from typing import Any
 import cupy as cp
 import numpy as np
 
+from dynmeans.algorithm.visiting_orders import split_mix
 from dynmeans.engine.gpu.blocks import Blocks
 from dynmeans.engine.gpu.kernels import launch, load_module
 from dynmeans.engine.orders import Orders
@@ -19,9 +20,8 @@ _WHOLE = 2**64
 class DeviceOrder:
     """One visiting order."""
 
-    keys: Any  # When each row is visited; None where its number is hashed on the way
-    seed: int  # The seed of that hash
-    ties: Any  # Weights that decide between equal keys
+    keys: Any  # When each row is visited
+    ties: Any  # What decides between equal keys; None where there are none
     n_keys: int  # Keys lie evenly from 0 to below this
 
 
@@ -34,30 +34,16 @@ def list_device_orders(
         for order in orders:
             keys = cp.empty(n, np.uint64)
             keys[cp.asarray(order)] = cp.arange(n, dtype=np.uint64)
-            yield DeviceOrder(keys, 0, None, n)
+            yield DeviceOrder(keys, None, n)
         return
-    numbers = _split_mix(orders.row_seed(n_steps))
-    if orders.by == "row":
-        for _ in range(orders.n_init):
-            yield DeviceOrder(None, next(numbers), None, _WHOLE)
-        return
+    numbers = split_mix(orders.entropy, n_steps, d + orders.n_init)
     module = load_module("rows", row)
-    multipliers = cp.asarray(np.array([next(numbers) | 1 for _ in range(d)], dtype=np.uint64))
-    hashes = cp.empty(n, np.uint64)
+    multipliers = cp.asarray(numbers[:d] | np.uint64(1))
+    hashes, ties = cp.empty((2, n), np.uint64)
     for points, begin, end in blocks:
-        rows = (points, np.int64(begin), np.int64(end))
-        launch(module.get_function("hash_rows"), end - begin, (*rows, d, multipliers, hashes))
-    for _ in range(orders.n_init):
+        rows = (points, np.int64(begin), np.int64(end), d, multipliers, weights)
+        launch(module.get_function("hash_rows"), end - begin, (*rows, hashes, ties))
+    for number in numbers[d:]:
         keys = cp.empty(n, np.uint64)
-        arguments = (hashes, np.int64(n), np.uint64(next(numbers)), keys)
-        launch(module.get_function("mix_keys"), n, arguments)
-        yield DeviceOrder(keys, 0, weights, _WHOLE)
-
-
-def _split_mix(state: int) -> Iterator[int]:
-    """Yield the numbers of splitmix64."""
-    while True:
-        state = (state + 0x9E3779B97F4A7C15) % _WHOLE
-        key = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) % _WHOLE
-        key = ((key ^ (key >> 27)) * 0x94D049BB133111EB) % _WHOLE
-        yield key ^ (key >> 31)
+        launch(module.get_function("mix_keys"), n, (hashes, np.int64(n), number, keys))
+        yield DeviceOrder(keys, ties, _WHOLE)

@@ -33,7 +33,7 @@ _FEW_CHOOSERS = 1024  # that are told of with their number
 _CHOOSER = np.dtype(
     [
         ("key", "u8"),
-        ("weight", "f8"),
+        ("tie", "u8"),
         *((name, "i4") for name in ("row", "place", "label", "choice")),
     ]
 )
@@ -110,11 +110,19 @@ class DeviceRows(LabeledRows):
         grid = self._search.grid(slots, new_penalty)
         if grid is not None:
             found = (is_dormant, self.labels, self._list, n_listed)
-            self._search.read_grid("grid_label", (*self._key, *rest), grid, *found)
+            self._search.read_grid("grid_label", (self._order.keys, *rest), grid, *found)
             return self._listed(n_listed)
         is_bounded = self._find(slots, new_penalty, self._wishes, bounds=self._bounds)
         bounds = self._bounds.values if is_bounded else None
-        arguments = (self._n, *self._key, *rest, self._wishes, is_dormant, self.labels, self._list)
+        arguments = (
+            self._n,
+            self._order.keys,
+            *rest,
+            self._wishes,
+            is_dormant,
+            self.labels,
+            self._list,
+        )
         launch(self._kernel("label_rest"), self.n_points, (*arguments, n_listed, bounds))
         listed = self._listed(n_listed)
         if is_bounded and len(listed) == 0:
@@ -298,7 +306,7 @@ class DeviceRows(LabeledRows):
             (told,) = download(found[: n_found[0] * _CHOOSER.itemsize])
         one = told.view(_CHOOSER)[: n_found[0]]
         turns = np.zeros(len(one), TURN)
-        for name in ("key", "weight", "row"):
+        for name in ("key", "tie", "row"):
             turns[name] = one[name]
         return Choosers(
             turns, *(one[name].astype(np.int64) for name in ("label", "choice", "place"))

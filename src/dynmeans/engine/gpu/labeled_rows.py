@@ -60,8 +60,7 @@ class LabeledRows:
     def start(self, order: DeviceOrder, bins: BatchBins) -> None:
         """Begin a run: this order, no labels, no sums."""
         self._order, self._bins = order, bins
-        self._key = (order.keys, np.uint64(order.seed))
-        self._turn = (*self._key, order.ties)
+        self._turn = (order.keys, order.ties)
         self.sums.start(bins)
         self._bounds.forget()
         self._early = None
@@ -84,21 +83,26 @@ class LabeledRows:
     def _select(self, among: Listed | None, n: int, low: int, high: int) -> Listed:
         n_listed = cp.zeros(1, np.int32)
         limits = (np.uint64(low), np.uint64(high))
-        arguments = (among, np.int64(n), *self._key, self.weights, *limits, self._list, n_listed)
+        arguments = (
+            among,
+            np.int64(n),
+            self._order.keys,
+            self.weights,
+            *limits,
+            self._list,
+            n_listed,
+        )
         launch(self._kernel("select_rows"), n, arguments)
         return self._listed(n_listed)
 
     def turns(self, listed: Listed | IntArray) -> TurnArray:
         """Return the turns of some rows."""
         turns = np.zeros(len(listed), TURN)
-        turns["row"] = rows = cp.asnumpy(listed)
-        keys, seed, ties = self._turn
-        if keys is None:
-            turns["key"] = _mix(rows.astype(np.uint64) ^ seed)
-        else:
-            turns["key"] = keys[cp.asarray(listed)].get()
+        turns["row"] = cp.asnumpy(listed)
+        keys, ties = self._turn
+        turns["key"] = keys[cp.asarray(listed)].get()
         if ties is not None:
-            turns["weight"] = ties[cp.asarray(listed)].get()
+            turns["tie"] = ties[cp.asarray(listed)].get()
         return turns
 
     def in_order(self, listed: Listed) -> Listed:
@@ -107,11 +111,9 @@ class LabeledRows:
         if n < 2:
             return listed
         if n > _FEW_ROWS:
-            keys, seed, ties = self._turn
-            numbers = listed.astype(np.uint64)
-            columns = [numbers] if ties is None else [numbers, ties[listed].view(np.uint64)]
-            columns.append(_mix(numbers ^ seed) if keys is None else keys[listed])
-            return listed[cp.lexsort(cp.stack(columns))]
+            keys, ties = self._turn
+            columns = [listed.astype(np.uint64), *([] if ties is None else [ties[listed]])]
+            return listed[cp.lexsort(cp.stack([*columns, keys[listed]]))]
         ordered = cp.empty(n, np.int32)
         kernel = self._search.births.get_function("put_in_order")
         launch_blocks(kernel, -(-n // 32), (listed, n, *self._turn, ordered))
@@ -184,7 +186,7 @@ class LabeledRows:
             is_asked.view(np.uint8),
             np.zeros(1, np.int32),
         )
-        arguments = (self._n, *self._key, self.labels, asked, limits, self._list, n_listed)
+        arguments = (self._n, self._order.keys, self.labels, asked, limits, self._list, n_listed)
         launch(self._kernel("select_early"), self.n_points, arguments)
         listed = self.in_order(self._listed(n_listed))
         if len(listed) == 0:
@@ -253,10 +255,3 @@ def find_magnitudes(blocks: Blocks, weights: Any) -> Magnitudes:
         return Magnitudes(most, 1.0, 1.0)
     lightest, heaviest = heavy.get().view(np.float64).tolist()
     return Magnitudes(most, lightest if heaviest > 0.0 else math.inf, heaviest)
-
-
-def _mix(keys: Any) -> Any:
-    with np.errstate(over="ignore"):
-        keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return keys ^ (keys >> np.uint64(31))

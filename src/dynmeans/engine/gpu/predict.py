@@ -78,7 +78,7 @@ def _choose(points: Any, slots: Slots, new_penalty: float, costs: Any) -> Any:
 
     def compare(rows: Any, found: Any, paid: Any) -> None:
         numbers = cp.arange(len(slots), dtype=np.int32)
-        listed = (points, d, rows, None, np.int64(len(found)), None, np.uint64(0), None)
+        listed = (points, d, rows, None, np.int64(len(found)), None, None)
         counts = (None, None, len(slots), len(slots), new_penalty)
         arguments = (*listed, numbers, centers, None, *table, *counts, found, paid)
         launch(search.exact.get_function("choose"), choosing_threads(d) * len(found), arguments)

@@ -16,7 +16,7 @@ from dynmeans.runs.export.spreadsheet_cells import count_formulas, plain_cells
 from dynmeans.runs.look.label_view import AS_STORED, LabelView
 from dynmeans.runs.reading.columns import quote_text
 from dynmeans.runs.reading.sources.file_kinds import find_files
-from dynmeans.runs.reading.sources.locked_duckdb import source_errors
+from dynmeans.runs.reading.sources.locked_duckdb import not_home, source_errors
 from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.run import Run
 
@@ -91,8 +91,10 @@ def write_rows(rows: pa.RecordBatchReader, path: str | os.PathLike[str], ending:
         sys.stdout.flush()
         with Source(rows, also=["/dev/stdout"]) as source:
             return _copy(source, "/dev/stdout", ".csv")
-    with whole_file(path) as temporary, Source(rows, also=[temporary]) as source:
-        return _copy(source, temporary, ending)
+    with whole_file(path) as file:
+        temporary = not_home(file)
+        with Source(rows, also=[temporary]) as source:
+            return _copy(source, temporary, ending)
 
 
 def _copy(source: Source, temporary: str, ending: str) -> int:

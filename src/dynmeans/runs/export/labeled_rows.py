@@ -1,6 +1,5 @@
 """A merge join of rows and labels: both in the order of the input, a few thousand at a time."""
 
-import warnings
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
@@ -8,13 +7,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.plural import counted
 from dynmeans.runs.look.label_view import AS_STORED, CLUSTER_NAME, FAMILY, LabelView
 from dynmeans.runs.reading.columns import free_name, quote_name
 from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.run import Run
-from dynmeans.runs.store.store import N_LABELS_REMOVED
+from dynmeans.runs.store.label_tables import label_tables
 
 ADDED = ("step", "cluster_id", "distance")
 
@@ -23,9 +21,6 @@ def label_stream(
     run: Run, columns: Sequence[str] | None = None, view: LabelView = AS_STORED
 ) -> pa.RecordBatchReader:
     """Stream the labels as `view` shows them; each part is compared with its digest."""
-    if n_removed := run.store.manifest(N_LABELS_REMOVED):
-        told = "the labels of the first {:,} rows were removed as too old, and are left out here."
-        warnings.warn(ArgumentText(told, n_removed), UserWarning, stacklevel=2)
     shown = map(view.of, run.label_tables())
     tables = (t if columns is None else t.select(list(columns)) for t in shown)
     return as_stream(batch for table in tables for batch in table.to_batches())
@@ -121,7 +116,7 @@ _KINDS: dict[str, Any] = {
 
 def _is_rising(run: Run, key: str) -> bool:
     last = -1
-    for table in run.label_tables():
+    for table in label_tables(run.store, report=lambda n_rows: None):  # told with the labels
         rows = table[key].to_numpy()
         if len(rows) and (rows[0] <= last or np.any(rows[1:] <= rows[:-1])):
             return False

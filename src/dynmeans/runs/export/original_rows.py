@@ -1,6 +1,7 @@
 """The rows a run was made from, opened again: the same ones, or none."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from dynmeans.inputs.input_error import InputError
@@ -8,7 +9,6 @@ from dynmeans.runs.reading.ordered_rows import OrderedRows
 from dynmeans.runs.reading.rows import Position
 from dynmeans.runs.reading.sources.reading_options import ReadingOptions
 from dynmeans.runs.reading.sources.source import Source
-from dynmeans.runs.reading.text_columns import open_table
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.run import Run
 
@@ -41,9 +41,9 @@ def open_rows(run: Run, input: Any = None, *, trust: bool = False) -> Source:
         )
     reading = ReadingOptions.from_fields(fields)
     options = WindowOptions.from_fields(run.config.features, fields, on_missing="drop")
-    n_learned = fields.get("n_learned")
-    _check_same(run, options, lambda: open_table(input, reading, options, n_learned))
-    return Source(input, reading=reading, text_column=options.text_column)
+    opened = partial(Source, input, reading=reading, text_column=options.text_column)
+    _check_same(run, options, opened)
+    return opened()
 
 
 def _check_numbered(run: Run) -> None:

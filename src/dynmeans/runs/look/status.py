@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from dynmeans.runs.reading.late_rows import late_share
 from dynmeans.runs.store.store import Store
 
 
@@ -18,7 +19,9 @@ class RunStatus:
     n_rows: int
     n_dropped: int  # rows left out because a value was missing
     n_late: int  # rows left out because they came too late
+    late_share: float  # of the last 1,000 rows or so that came live, those that came too late
     n_dead_letters: int  # messages that could not be read as rows
+    n_wordless: int  # texts without a word: noise, with the label -1
     time: float  # steps of time so far, empty windows included
     n_clusters: int  # in the last window
     n_remembered: int  # clusters in memory, seen or not
@@ -56,6 +59,7 @@ def status_of(store: Store) -> RunStatus:
         n_parts=len(parts),
         n_bytes=sum(part.n_bytes for part in parts),
         position=position,
+        late_share=late_share(position),
         made_by=store.manifest("made_by"),
         written_by=store.manifest("written_by"),
         **store.counts(),

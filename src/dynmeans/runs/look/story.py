@@ -86,7 +86,10 @@ def _left_out(status: RunStatus) -> list[str]:
         (status.n_late, "because they came too late"),
         (status.n_dead_letters, "because they could not be read"),
     )
-    return [f"{counted(n, 'row')} left out {reason}." for n, reason in counts if n]
+    told = [f"{counted(n, 'row')} left out {reason}." for n, reason in counts if n]
+    if n := status.n_wordless:
+        told.append(f"{counted(n, 'row')} without a word: noise, with the label -1.")
+    return told
 
 
 def _who(run: Run, cluster_id: int) -> str:

@@ -190,6 +190,22 @@ def parse_seconds(argument: str, text: str) -> float:
     return _equal_length(argument, text) / 1e6
 
 
+def in_words(length: float, *, is_number: bool) -> str:
+    """Write a length of microseconds, or a plain number, for people.
+
+    >>> in_words(5_400_000_000.0, is_number=False)
+    '1.5 hours'
+    """
+    if is_number:
+        return f"{length:,.6g}"
+    names = ("years", "days", "hours", "minutes", "seconds")
+    units = (31_556_952e6, 86_400e6, 3_600e6, 60e6, 1e6)
+    name, unit = next(
+        (one for one in zip(names, units, strict=True) if length >= one[1]), (names[-1], 1e6)
+    )
+    return f"{length / unit:,.3g} {name}"
+
+
 def _equal_length(argument: str, text: str) -> float:
     number, unit = _split(text, argument)
     if unit not in _EQUAL_UNITS or not number * _IN_YEARS[unit] <= _MAX_YEARS:

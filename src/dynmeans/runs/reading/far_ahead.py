@@ -1,106 +1,264 @@
-"""Rows far ahead of all others: one alone is not believed, or all after it would be too late."""
+"""Rows far ahead of all others are not believed until several agree: no wrong clock ends a stream.
 
-from collections.abc import Iterator, Mapping
+A step ahead of the latest time is taken as it comes. A row beyond that, but within the bound, is
+put into its window, which stays open: only rows that agree move the latest time on. A row beyond
+the bound is held back until they do, and refused when the next row of its sequence is within the
+bound. What is decided depends on rows alone, and on what a position stores.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.reading.cuts import CutByLength
-from dynmeans.runs.reading.durations import NumberLength, parse_lateness
+from dynmeans.runs.reading.durations import in_words, parse_lateness
 from dynmeans.runs.reading.live_rows import LiveRow, LiveRows
-from dynmeans.runs.reading.time_bounds import YEAR
 from dynmeans.runs.reading.window import WindowOptions
 
-_WINDOWS = 1000  # by default so many windows, and no less than a year
+# By default. A step is no less than the lateness, nor than twice what is usual in the stream.
+BOUND_WINDOWS, STEP_WINDOWS = 100, 2
+N_AGREEING = 10  # rows one after the other, of three times at least, none further apart than a step
+_N_TIMES = 3
+# So many rows without an ordinary one in between have moved on, even if they do not agree; fewer
+# while it is not known yet how far apart rows usually are; more if they have one and the same time.
+_N_MOVED, _N_MOVED_EARLY, _N_MOST = 100, N_AGREEING, 10_000
+_N_NEAR_EARLY = 3  # and that few if all are within the bound
+_N_LEARNED = 30  # steps after which it is known
+_FADING = 0.97  # of the largest step, with each later one
+
 Sorted = tuple[LiveRow, bool]  # a row, and whether it is taken
 
 
+@dataclass(slots=True, eq=False)
+class Ahead:
+    """A row that is ahead; `row` is None until it is read again after a stop."""
+
+    number: Any
+    time: float
+    row: LiveRow | None
+    is_held: bool = True  # or put into its window
+
+
 class FarAhead:
-    """Holds a row back that is far ahead, until the next of its sequence says whether it is odd."""
+    """Says which rows are taken, and up to which time rows agree (`latest`, by sequence)."""
 
     def __init__(
-        self, rows: LiveRows, options: WindowOptions, latest: Mapping[str, float] | None = None
+        self, rows: LiveRows, options: WindowOptions, stored: Mapping[str, Any] | None = None
     ) -> None:
+        stored = stored or {}
         self._rows, self._options = rows, options
-        self._most: float | None = None
-        self.latest = dict(latest or {})
-        self.held: dict[str, LiveRow] = {}
+        self._largest: float
+        self._n_steps: int
+        self._bounds: tuple[float, float] | None = None
+        self.latest: dict[str, float] = dict(stored.get("latest", {}))
+        self._largest, self._n_steps = stored.get("steps", (0.0, 0))
+        self._ahead = {
+            sequence: [Ahead((sequence, number), time, None, held) for number, time, held in some]
+            for sequence, some in stored.get("ahead", {}).items()
+        }
 
-    def sorted(self, row: LiveRow, sequence: str = "") -> Iterator[Sorted]:
-        """Yield the rows that it is known of by now whether they are odd."""
+    def stored(self) -> dict[str, Any]:
+        """Return what a position keeps; numbers of rows are sequence and offset."""
+        found: dict[str, Any] = {"latest": dict(self.latest)}
+        if self._n_steps:
+            found["steps"] = [self._largest, self._n_steps]
+        ahead = {
+            sequence: [[one.number[1], one.time, one.is_held] for one in some]
+            for sequence, some in self._ahead.items()
+            if some
+        }
+        return found | ({"ahead": ahead} if ahead else {})
+
+    def sorted(
+        self, row: LiveRow, sequence: str = "", behind: Collection[str] = ()
+    ) -> list[Sorted]:
+        """Return the rows that it is known of by now whether they are taken.
+
+        A sequence that is `behind` the others is compared with its own rows.
+        """
         if row.time is None or not isinstance(self._rows.cut, CutByLength):
-            yield row, True
-        elif (base := self._base(sequence)) is None:
-            yield from self._first(row, sequence)
-        elif row.time <= base + self._bound():
-            if (held := self.held.pop(sequence, None)) is not None:
-                yield held, False
-            yield self._taken(row, sequence)
-        else:
-            held = self.held.pop(sequence, None)
-            if held is not None and self._are_near(held, row):
-                yield self._taken(held, sequence)
-                yield self._taken(row, sequence)
-                return
-            self.held[sequence] = row
-            if held is not None:
-                yield held, False
+            return [(row, True)]
+        one = Ahead(row.number, row.time, row)
+        if self.latest:
+            return [*self._decided(one, sequence, behind), *self._reached(sequence, behind)]
+        self._ahead.setdefault(sequence, []).append(one)
+        return self._first()
 
-    def _first(self, row: LiveRow, sequence: str) -> Iterator[Sorted]:
-        """Of the first two rows the later one is far ahead, where they are not near."""
-        if not self.held:
-            self.held[sequence] = row
-            return
-        ((before, held),) = self.held.items()
-        pair = sorted([(before, held), (sequence, row)], key=lambda one: self._time(one[1]))
-        self.held = {} if self._are_near(held, row) else dict(pair[1:])
-        for one, taken in [(before, held), (sequence, row)]:
-            if taken not in self.held.values():
-                yield self._taken(taken, one)
+    def awaits(self, sequence: str, number: Any) -> bool:
+        """Say whether a row is held back, and was not read again yet."""
+        return self._find(sequence, number) is not None
 
-    def _are_near(self, one: LiveRow, other: LiveRow) -> bool:
-        return abs(self._time(one) - self._time(other)) <= self._bound()
-
-    def _base(self, sequence: str) -> float | None:
-        """The latest time of a sequence; of all where it has none."""
-        found = self.latest.get(sequence)
-        return max(self.latest.values(), default=None) if found is None else found
+    def give_again(self, row: LiveRow, sequence: str) -> list[Sorted]:
+        """Take a held row that was read again; return the rows that are known of now."""
+        one = self._find(sequence, row.number[1])
+        assert one is not None
+        one.row = row
+        return [] if self.latest else self._first()
 
     def rest(self, *, is_all: bool) -> Iterator[LiveRow]:
         """Yield at the end what is held: all, or a row that no other was ever compared with."""
-        for sequence in list(self.held) if is_all or not self.latest else ():
-            yield self._taken(self.held.pop(sequence), sequence)[0]
+        for sequence in list(self._ahead) if is_all or not self.latest else ():
+            for one in self._ahead.pop(sequence):
+                if one.is_held and one.row is not None:
+                    self._reach(one.time, sequence)
+                    yield one.row
+
+    @property
+    def held(self) -> list[LiveRow]:
+        """The rows that are held back."""
+        some = (one for each in self._ahead.values() for one in each if one.is_held)
+        return [one.row for one in some if one.row is not None]
+
+    @property
+    def first_held(self) -> float:
+        """The earliest time of the rows that are held back."""
+        some = (one.time for each in self._ahead.values() for one in each if one.is_held)
+        return min(some, default=float("inf"))
 
     def error(self, row: LiveRow) -> InputError:
         """Say why a row is not taken."""
-        length, is_number = self._bound(), self._rows.time_is_number
-        ahead = self._time(row) - max(self.latest.values(), default=self._time(row))
-        told = f"{ahead:,.6g}" if is_number else f"{ahead / YEAR:,.3g} years"
-        allowed = f"{length:,.6g}" if is_number else f"{length / YEAR:,.3g} years"
+        assert row.time is not None
+        is_number = bool(self._rows.time_is_number)
+        ahead = row.time - max(self.latest.values(), default=row.time)
         return InputError(
             "max_ahead",
             ": {} is {} after all rows around it; one row may be {} ahead",
             self._rows.position_of(row.number),
-            told,
-            allowed,
+            in_words(ahead, is_number=is_number),
+            in_words(self._bound(), is_number=is_number),
             hint="Correct the clock that it came from, or allow for more.",
         )
 
-    def _taken(self, row: LiveRow, sequence: str) -> Sorted:
-        time = self._time(row)
-        self.latest[sequence] = max(time, self.latest.get(sequence, time))
-        return row, True
+    def _find(self, sequence: str, number: Any) -> Ahead | None:
+        """Return the row of that number that was not read again yet."""
+        some = (one for one in self._ahead.get(sequence, ()) if one.is_held and one.row is None)
+        return next((one for one in some if one.number[1] == number), None)
 
-    def _time(self, row: LiveRow) -> float:
-        return 0.0 if row.time is None else row.time
+    def _first(self) -> list[Sorted]:
+        """Of the first two rows the later one is held back, if it is far ahead."""
+        some = [(one, name) for name, each in self._ahead.items() for one in each]
+        if len(some) < 2 or any(one.row is None for one, _ in some):
+            return []
+        limit = min(one.time for one, _ in some) + self._bound()
+        self._ahead = {}
+        found = list[Sorted]()
+        for one, sequence in some:
+            if one.time > limit:
+                self._ahead.setdefault(sequence, []).append(one)
+            else:
+                found += self._taken(one, sequence)
+        return found
+
+    def _decided(self, one: Ahead, sequence: str, behind: Collection[str]) -> list[Sorted]:
+        base, before = self._base(sequence, behind), self._ahead.pop(sequence, [])
+        if one.time <= base + self._step():
+            found, _ = self._settled(before, base + self._step())
+            for row, is_taken in found:
+                if is_taken and row.time is not None:
+                    self._reach(row.time, sequence)
+            self._learn(one.time - base)
+            return [*found, *self._taken(one, sequence)]
+        found = list[Sorted]()
+        if one.time <= base + self._bound():
+            found, before = self._settled([*before, one], base + self._bound())
+        else:
+            before.append(one)
+        self._ahead[sequence] = before
+        return [*found, *self._moved(sequence, behind)] if self._is_moved(sequence) else found
+
+    def _settled(self, some: list[Ahead], limit: float) -> tuple[list[Sorted], list[Ahead]]:
+        """Place rows up to the limit, which may have grown, and refuse others that were held."""
+        found = [
+            (one.row, one.time <= limit) for one in some if one.is_held and one.row is not None
+        ]
+        placed = [one for one in some if not one.is_held or one.time <= limit]
+        for one in placed:
+            one.is_held = False
+        return found, placed
+
+    def _is_moved(self, sequence: str) -> bool:
+        """Say whether the rows ahead are where the stream is now."""
+        some = self._ahead[sequence]
+        last = sorted(one.time for one in some[-N_AGREEING:])
+        if len(last) == N_AGREEING and _n_times(last) >= _N_TIMES and _widest(last) <= self._step():
+            return True
+        n_enough = _N_MOVED
+        if self._n_steps < _N_LEARNED:
+            if len(some) >= _N_NEAR_EARLY and not any(one.is_held for one in some):
+                return True
+            n_enough = _N_MOVED_EARLY
+        is_enough = len(some) % n_enough == 0 and _n_times(one.time for one in some) >= _N_TIMES
+        return is_enough or len(some) >= _N_MOST
+
+    def _moved(self, sequence: str, behind: Collection[str]) -> list[Sorted]:
+        """Go to where the last rows are, and decide on all again from there."""
+        some, before = self._ahead.pop(sequence), self._base(sequence, behind)
+        times = sorted(one.time for one in some[-N_AGREEING:])
+        self._learn(_widest(times))
+        now = times[(len(times) - 1) // 2]
+        if self._n_steps < _N_LEARNED and now <= before + self._bound():
+            self._learn(now - before)
+        self._reach(now, sequence)
+        return [found for one in some for found in self._decided(one, sequence, behind)]
+
+    def _reached(self, sequence: str, behind: Collection[str]) -> list[Sorted]:
+        """Take rows of other sequences that this one has caught up with."""
+        found = list[Sorted]()
+        for other in [name for name in self._ahead if name != sequence and name not in behind]:
+            limit, some = max(self.latest.values()), self._ahead[other]
+            near = [one for one in some if one.time <= limit and one.row is not None]
+            if near:
+                self._ahead[other] = [one for one in some if one not in near]
+                found += [row for one in near for row in self._taken(one, other)]
+        return found
+
+    def _taken(self, one: Ahead, sequence: str) -> list[Sorted]:
+        self._reach(one.time, sequence)
+        return [(one.row, True)] if one.is_held and one.row is not None else []
+
+    def _reach(self, time: float, sequence: str) -> None:
+        self.latest[sequence] = max(time, self.latest.get(sequence, time))
+
+    def _base(self, sequence: str, behind: Collection[str]) -> float:
+        """The latest time of all; of a sequence that is behind, its own."""
+        own = self.latest.get(sequence) if sequence in behind else None
+        return max(self.latest.values()) if own is None else own
+
+    def _learn(self, step: float) -> None:
+        """Note how far apart rows usually are."""
+        if step > 0:
+            self._largest = max(step, self._largest * _FADING)
+            self._n_steps = min(self._n_steps + 1, _N_LEARNED)
+
+    def _step(self) -> float:
+        """How far one row may be ahead to be an ordinary one."""
+        return max(self._lengths()[1], 2 * self._largest)
 
     def _bound(self) -> float:
-        if self._most is None:
-            cut, is_number = self._rows.cut, bool(self._rows.time_is_number)
+        """How far one row may be ahead to be put into its window."""
+        return max(self._lengths()[0], self._step())
+
+    def _lengths(self) -> tuple[float, float]:
+        """Return the bound and the step that the options ask for."""
+        if self._bounds is None:
+            cut, given = self._rows.cut, self._options.max_ahead
             assert isinstance(cut, CutByLength)
-            given = self._options.max_ahead
+            first = cut.length.start_of(0)
+            bound = cut.length.start_of(BOUND_WINDOWS) - first
             if given is not None:
-                self._most = parse_lateness(given, is_number=is_number, argument="max_ahead")
-            else:
-                windows = cut.length.start_of(_WINDOWS) - cut.length.start_of(0)
-                is_plain = isinstance(cut.length, NumberLength)
-                self._most = windows if is_plain else max(windows, float(YEAR))
-        return self._most
+                is_number = bool(self._rows.time_is_number)
+                bound = parse_lateness(given, is_number=is_number, argument="max_ahead")
+            step = max(cut.length.start_of(STEP_WINDOWS) - first, self._rows.lateness)
+            self._bounds = bound, min(bound, step)
+        return self._bounds
+
+
+def _widest(times: list[float]) -> float:
+    """Return the largest gap between times in their order."""
+    return max((later - before for before, later in pairwise(times)), default=0.0)
+
+
+def _n_times(times: Iterable[float]) -> int:
+    return len({*times})

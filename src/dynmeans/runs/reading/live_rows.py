@@ -36,6 +36,7 @@ class LiveRow:
     truth: Any
     batch: Any
     before: Any = None
+    text: str | None = None
 
 
 class LiveRows:
@@ -108,6 +109,7 @@ class LiveRows:
             id=record.get(options.id) if options.id else None,
             truth=record.get(options.truth) if options.truth else None,
             batch=record[options.batch] if options.batch else None,
+            text=_text_of(record.get(options.text)) if options.text else None,
         )
 
     def when(self, record: dict[str, Any], number: Any) -> LiveRow | None:
@@ -157,8 +159,10 @@ class LiveRows:
             name: "VARCHAR" if isinstance(value, str) else "DOUBLE"
             for name, value in record.items()
         }
-        features = match_features(self._options.features, columns, besides=self._options.others)
-        for option in ("time", "batch", "weight", "id", "truth"):
+        features: tuple[str, ...] = ()
+        if self._options.text is None:
+            features = match_features(self._options.features, columns, besides=self._options.others)
+        for option in ("time", "batch", "weight", "id", "truth", "text"):
             if (name := getattr(self._options, option)) is not None:
                 check_column(option, name, columns)
         time = record.get(self._options.time) if self._options.time else None
@@ -217,6 +221,13 @@ def _nested(record: Mapping[str, Any], name: str) -> Any:
     for part in name.split("."):
         value = value.get(part) if isinstance(value, Mapping) else None
     return value
+
+
+def _text_of(value: Any) -> str | None:
+    """Return text without the halves of characters that JSON may hold; None for anything else."""
+    if not isinstance(value, str):
+        return None
+    return value.encode("utf-8", "replace").decode()
 
 
 def _is_missing(value: Any) -> bool:

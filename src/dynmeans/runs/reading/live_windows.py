@@ -11,6 +11,7 @@ from dynmeans.runs.reading.cuts import CutByLength, Key, steps_between
 from dynmeans.runs.reading.durations import LARGEST_EXACT
 from dynmeans.runs.reading.far_ahead import FarAhead
 from dynmeans.runs.reading.json_lines import parse_line, shown
+from dynmeans.runs.reading.late_rows import LateRows
 from dynmeans.runs.reading.live_rows import LiveRow, LiveRows
 from dynmeans.runs.reading.window import Window, WindowOptions
 
@@ -88,6 +89,7 @@ class OpenWindows:
         truth = self._rows.plain("truth", rows, unknown=-1) if self._options.truth else None
         return {
             "points": np.array([row.point for row in rows]),
+            "texts": self._texts(rows),
             "elapsed": 1.0 if before is None else steps_between(before, key),
             "times": self._rows.times(rows),
             "weights": weights,
@@ -95,6 +97,11 @@ class OpenWindows:
             "name": self._rows.cut.name_of(key, rows[0].time),
             "rows_in_order": rows,
         }
+
+    def _texts(self, rows: list[LiveRow]) -> Any:
+        if self._options.text is None:
+            return None
+        return np.array([row.text for row in rows], dtype=object)
 
     @property
     def key(self) -> Key | None:
@@ -120,6 +127,7 @@ class LiveWindows:
         self._lines, self._options = lines, options
         self._rows = LiveRows(options, "line {}".format, (position or {}).get("kinds"))
         self._far = FarAhead(self._rows, options)
+        self._late = LateRows(position)
         self.missing = self._rows.missing
         self._taken_in: Any = (position or {}).get("key")
         self._open = OpenWindows(self._rows, options, self._taken_in)
@@ -139,12 +147,15 @@ class LiveWindows:
             if row is None:
                 self._leave_out(record)
             for one, is_taken in self._far.sorted(row) if row is not None else ():
-                yield from self._placed(one, is_taken)
+                self._place(one, is_taken)
+            for key in self._open.complete(self._watermark()):
+                yield self._finished(key)
         for row in self._far.rest(is_all=True):
-            yield from self._placed(row, True)
+            self._place(row, True)
         for key in sorted(self._open.held) if not self._options.hold_last else ():
             yield self._finished(key)
         self.position |= {"is_finished": not self._open.held, "lines_read": self._n_lines}
+        self.position |= self._late.stored()
 
     def _leave_out(self, record: dict[str, Any]) -> None:
         """Count a row that lacks a value, unless an earlier pass has counted it."""
@@ -155,30 +166,29 @@ class LiveWindows:
         self.n_repeated += is_again
         self.n_dropped += not is_again
 
-    def _placed(self, row: LiveRow, is_taken: bool) -> Iterator[Window]:
-        """Put a row into its window; yield those that it completes."""
+    def _watermark(self) -> float:
+        """The latest time of rows in windows, as far as rows agree."""
+        return min(self._latest, self._far.latest.get("", -math.inf))
+
+    def _place(self, row: LiveRow, is_taken: bool) -> None:
+        """Put a row into its window, unless that is closed or the row is not taken."""
         if not is_taken:
             if self._options.on_late == "error":
                 raise self._far.error(row)
             self.n_late += 1
-        elif self._is_placed(row):
-            for key in self._open.complete(self._latest):
-                yield self._finished(key)
-
-    def _is_placed(self, row: LiveRow) -> bool:
-        """Put a row into its window, unless that is closed."""
+            return
         key: Any = self._open.key_of(row)
         if self._open.takes(key):
             self._open.add(key, row)
             self._latest = max(self._latest, -math.inf if row.time is None else row.time)
-            return True
-        if self._taken_in is not None and key <= self._taken_in:
+            self._late.add(is_late=False)
+        elif self._taken_in is not None and key <= self._taken_in:
             self.n_repeated += 1
-            return False
-        if self._options.on_late == "error":
+        elif self._options.on_late == "error":
             raise self._open.late_error(key, row)
-        self.n_late += 1
-        return False
+        else:
+            self.n_late += 1
+            self._late.add(is_late=True)
 
     def _finished(self, key: Key) -> Window:
         closed = self._open.close(key)
@@ -187,6 +197,7 @@ class LiveWindows:
             "key": self._open.key,
             "lines_read": self._n_lines,
             "kinds": self._rows.kinds,
+            **self._late.stored(),
         }
         counts: dict[str, Any] = {"n_dropped": self.n_dropped, "n_late": self.n_late}
         self.n_dropped = self.n_late = 0

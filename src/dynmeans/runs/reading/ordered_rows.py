@@ -33,9 +33,11 @@ class OrderedRows:
     """Reads a table in order of window and time; equal times in the order of the table."""
 
     def __init__(self, source: Source, options: WindowOptions) -> None:
-        self._wanted = match_features(
-            options.wanted, source.named, besides=options.others, is_text_allowed=True
-        )
+        self._wanted: tuple[str, ...] = ()  # of text, which is no feature
+        if options.text is None:
+            self._wanted = match_features(
+                options.features, source.named, besides=options.others, is_text_allowed=True
+            )
         self._vectors = source.vectors(self._wanted)
         self.features = tuple(one for c in self._wanted for one in self._vectors.get(c, [c]))
         self.time_is_number = self._is_batch_integer = False
@@ -113,9 +115,7 @@ class OrderedRows:
 
     def _rows_of(self, table: Any, place: int) -> Rows:
         n = table.num_rows
-        first = table.column("f0").type
-        dtype = (first.value_type if self._wanted[0] in self._vectors else first).to_pandas_dtype()
-        points = np.empty((n, len(self.features)), dtype=dtype)
+        points = np.empty((n, len(self.features)), dtype=self._dtype_of(table))
         begin = 0
         for j, name in enumerate(self._wanted):
             width = len(self._vectors.get(name, "1"))
@@ -140,6 +140,13 @@ class OrderedRows:
             checked_coordinates(points, "features")
         columns = {name: _values(name, table.column(name)) for name in self._expressions}
         return Rows(places, _as_numpy(table.column("number")), points, columns)
+
+    def _dtype_of(self, table: Any) -> Any:
+        if not self._wanted:
+            return np.float32
+        first = table.column("f0").type
+        kind = first.value_type if self._wanted[0] in self._vectors else first
+        return kind.to_pandas_dtype()
 
     def _leave_out(self, table: Any, points: BatchArray, is_whole: Any) -> None:
         """Count what rows lack that are dropped; or refuse the first of them."""
@@ -187,7 +194,7 @@ class OrderedRows:
     def _named_expressions(self) -> dict[str, str]:
         options, columns = self._options, self._source.named
         expressions: dict[str, str] = {}
-        for name in ("time", "batch", "weight", "id", "truth"):
+        for name in ("time", "batch", "weight", "id", "truth", "text"):
             column = getattr(options, name)
             if column is None:
                 continue
@@ -205,6 +212,12 @@ class OrderedRows:
                     raise InputError("weight", rule, column, dtype)
                 decimal = self._source.reading.decimal
                 expression = number_expression(column, dtype, "DOUBLE", decimal)
+            elif name == "text":
+                if dtype != TEXT:
+                    raise InputError(
+                        "text", "must be a column of text, but {!r} is {}", column, dtype
+                    )
+                expression = quote_name(column)
             elif name == "batch":
                 expression, self._is_batch_integer = batch_expression(self._source, column)
             else:

@@ -8,12 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from dynmeans.engine.checks import as_rows, checked_coordinates, checked_elapsed, checked_weights
+from dynmeans.follow.defaults import defaults_of
 from dynmeans.inputs.fields import one_of, option
 from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import checked_count
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.runs.reading.columns import TIME_UNITS
 from dynmeans.runs.reading.durations import parse_zone
+from dynmeans.words.stop_words import stop_words
 
 _PER_ROW = ("row_ids", "rows", "times", "truth")
 
@@ -44,6 +46,7 @@ class Window:
     n_late: int = 0
     # Where the source stands after this window; stored, and given back on resume.
     position: Mapping[str, Any] | None = None
+    texts: npt.NDArray[Any] | None = None  # In place of points, which have no numbers then
     dead_letters: tuple[Any, ...] = ()  # Messages since the previous one that are no rows
 
     # Whether the points are rows of a table that was read here: known to be in range.
@@ -51,7 +54,9 @@ class Window:
 
     def __post_init__(self, are_points_checked: bool) -> None:
         """Check the points, the only time on their way; and that columns are as long as they."""
-        if not are_points_checked:
+        if self.texts is not None and not np.size(self.points):
+            object.__setattr__(self, "points", np.zeros((len(self.texts), 0), np.float32))
+        elif not are_points_checked:
             rows = as_rows(self.points)
             object.__setattr__(self, "points", checked_coordinates(rows, "points"))
         n = len(self.points)
@@ -90,8 +95,16 @@ class WindowOptions:
     )
     text: str | None = option(
         None,
-        "In place of `features`, a column of text: rows are clustered by their words, as learned "
-        "on the first 10,000 rows, and clusters are named by the words that tell them.",
+        "In place of `features`, a column of text: rows are clustered by their words, which are "
+        "learned window by window, and clusters are named by words that most of their rows share.",
+    )
+    language: str = option(
+        "en",
+        "Languages of `text`, whose stop words are left out: en, or several such as en,de (those "
+        "other than English need the package stopwordsiso), or none.",
+    )
+    stop_words: tuple[str, ...] = option(
+        (), "Further words of `text` to leave out; may be repeated.", list
     )
     time: str | None = option(None, "Column of times; rows are read in order of time.", flag="-t")
     every: str | None = option(
@@ -119,9 +132,9 @@ class WindowOptions:
     weight: str | None = option(None, "Column of weights: a row of weight 2 counts as two.")
     truth: str | None = option(None, "Column of true identities, kept for score and report.")
     on_missing: str = option(
-        "error",
+        defaults_of("Run")["on_missing"],
         "What to do with rows that lack a finite value or a readable time: drop (and count them), "
-        "or error; drop by default, and a stream keeps such messages as dead letters.",
+        "or error, where a stream keeps such messages as dead letters.",
         choices=("drop", "error"),
     )
     hold_last: bool = option(
@@ -136,8 +149,8 @@ class WindowOptions:
     )
     max_ahead: str | None = option(
         None,
-        "Live sources: how far one row may be ahead of all others; one that is alone there is not "
-        "taken; by default 1,000 windows, and no less than a year.",
+        "Live sources: how far a row may be ahead of all others, such as 2h; beyond that, rows "
+        "are only taken if several agree; by default 100 windows.",
     )
     unique_ids: bool = option(
         False,
@@ -148,12 +161,16 @@ class WindowOptions:
     def __post_init__(self) -> None:
         """Check what can be checked before a row is read."""
         object.__setattr__(self, "features", tuple(self.features))
+        words = [self.stop_words] if isinstance(self.stop_words, str) else self.stop_words
+        object.__setattr__(self, "stop_words", tuple(words or ()))
         if self.time_format is not None and not isinstance(self.time_format, str):
             forms = tuple(self.time_format)
             object.__setattr__(self, "time_format", forms[0] if len(forms) == 1 else forms or None)
         self._check_ways()
         if self.text is not None and self.features:
             raise InputError("text", "and {features} exclude each other: give one of them")
+        if self.text is not None:
+            stop_words(self.language, self.stop_words)
         if self.unique_ids and self.id is None:
             raise InputError("unique_ids", "needs a column of names", hint="Give {id=...}.")
         if self.every is not None and self.time is None:
@@ -181,18 +198,13 @@ class WindowOptions:
     def columns(self) -> tuple[str, ...]:
         """Every column that is named, features first."""
         features = [name.strip() for text in self.features for name in text.split(",")]
-        return tuple(dict.fromkeys([*features, *self.others]))
+        return tuple(dict.fromkeys([*features, *filter(None, [self.text]), *self.others]))
 
     @property
     def others(self) -> list[str]:
         """Every column that is named for something else than to cluster by."""
         names = (self.time, self.batch, self.id, self.weight, self.truth)
         return [name for name in names if name]
-
-    @property
-    def wanted(self) -> tuple[str, ...]:
-        """The columns to cluster by, as they are named; of text, its vectors."""
-        return self.features if self.text is None else (f"{self.text} vector",)
 
     @property
     def time_forms(self) -> tuple[str, ...]:

@@ -124,6 +124,7 @@ class Windows:
             name=self._cut.name_of(key, None if times is None else times[0].item()),
             n_dropped=n_read - len(rows.points),
             position=self.position,
+            texts=rows.columns.get("text"),
             are_points_checked=True,
         )
 

@@ -46,6 +46,8 @@ class Commit:
     manifest: dict[str, Any] = field(default_factory=dict)
     token: str | None = None
     dead_letters: list[DeadLetter] = field(default_factory=list)
+    words: list[tuple[Any, ...]] = field(default_factory=list)
+    forgotten_words: list[str] = field(default_factory=list)
     step_seconds: float | None = None
 
 
@@ -62,6 +64,9 @@ def insert_commit(connection: sqlite3.Connection, commit: Commit, part: Part | N
     insert_rows(connection, "windows", [(*_window_row(b), rows_digest(rows)) for b, rows in pairs])
     insert_rows(connection, "samples", [_sample_row(b.sample) for b in commit.windows])
     _add_lives(connection, commit.windows)
+    forgotten = [(word,) for word in commit.forgotten_words]
+    connection.executemany("DELETE FROM words WHERE word = ?", forgotten)
+    insert_rows(connection, "words", commit.words, "REPLACE")
     n_steps = 0
     if commit.memory is not None:
         n_steps = commit.memory.clusters.n_steps

@@ -7,7 +7,17 @@ from pathlib import Path
 from typing import Any
 
 # Tables whose rows carry a digest of their own.
-TABLES = ("parts", "windows", "samples", "clusters", "tokens", "dead_letters", "inbox", "alerts")
+TABLES = (
+    "parts",
+    "windows",
+    "samples",
+    "clusters",
+    "tokens",
+    "dead_letters",
+    "inbox",
+    "alerts",
+    "words",
+)
 
 
 def row_digest(values: Iterable[Any]) -> bytes:

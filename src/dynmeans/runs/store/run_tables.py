@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from dataclasses import asdict
 from itertools import groupby
 from typing import Any
@@ -19,12 +18,11 @@ from dynmeans.records.step_record import StepRecord
 from dynmeans.runs.reading.columns import is_of_vector
 from dynmeans.runs.reading.sampling import Sample
 from dynmeans.runs.store.digests import damaged, rows_digest
-from dynmeans.runs.store.label_parts import read_part
-from dynmeans.runs.store.store import LABELS_FROM, Store
+from dynmeans.runs.store.label_tables import NO_LABELS, WindowLabels
+from dynmeans.runs.store.store import Store
 
 _WHEN = [("step", pa.int64()), ("time", pa.float64()), ("window", pa.string())]
 STATUSES = ("seen", "unseen", "forgotten")
-_NO_LABELS = np.empty(0, dtype=np.int64)
 
 
 def events_table(
@@ -156,13 +154,14 @@ def step_records(
     store: Store, n_features: int, has_labels: bool, first_step: int, last_step: int | None
 ) -> Iterator[StepRecord]:
     """Yield the records of windows, oldest first; centers in the units of the source."""
-    labels = _labels_by_step(store, first_step) if has_labels else None
-    steps = _steps(first_step, last_step)
-    for row, events in windows_with_events(store, *steps):
+    with store.snapshot():  # windows and labels of one commit, whatever is written meanwhile
+        windows = list(windows_with_events(store, *_steps(first_step, last_step)))
+        labels = WindowLabels(store, first_step, last_step) if has_labels else None
+    for row, events in windows:
         yield StepRecord(
             step=row["step"],
             time=row["time"],
-            labels=_NO_LABELS if labels is None else next(labels),
+            labels=NO_LABELS if labels is None else labels.of(row["step"], row["n_rows"]),
             ids=np.frombuffer(row["ids"], dtype=np.int64),
             counts=_floats(row["counts"]),
             centers=_floats(row["centers"]).reshape(-1, n_features),
@@ -198,51 +197,6 @@ def samples_of(
             cluster_ids=np.frombuffer(row["cluster_ids"], dtype=np.int64),
             truth=truth,
         )
-
-
-def label_tables(
-    store: Store, first_step: int = 0, last_step: int | None = None
-) -> Iterator[pa.Table]:
-    """Yield the labels part by part, cut to the steps asked for."""
-    parts = store.parts(first_step)
-    end = parts[-1].last_step if parts else -1
-    last = end if last_step is None else min(last_step, end)
-    while parts and parts[0].first_step <= last:
-        part = parts[0]
-        try:
-            table = read_part(store.labels_folder, part)
-        except ValueError:
-            # Put away as too old, or joined with others, which hold the same rows.
-            with closing(Store(store.folder)) as now:  # whatever commit a reader looks at
-                parts = now.parts(first_step)
-            if part in parts:
-                raise
-            continue
-        if part.first_step < first_step or part.last_step > last:
-            steps = table["step"].to_numpy()
-            begin, end = np.searchsorted(steps, [first_step, last + 1])
-            table = table.slice(begin, end - begin)
-        yield table
-        first_step, parts = part.last_step + 1, parts[1:]
-
-
-def _labels_by_step(store: Store, first_step: int = 0) -> Iterator[Any]:
-    """Yield the identities of each window's rows; windows without rows or labels give none."""
-    labels_from = store.manifest(LABELS_FROM) or 0
-    for _ in range(first_step, labels_from):
-        yield _NO_LABELS
-    first_step = max(first_step, labels_from)
-    where = "WHERE step >= ? ORDER BY step"
-    sizes = iter([row["n_rows"] for row in store.rows("windows", where, [first_step])])
-    for table in label_tables(store, first_step):
-        ids = table["cluster_id"].to_numpy()
-        done = 0
-        while done < len(ids):
-            n = next(sizes)
-            yield ids[done : done + n]
-            done += n
-    for _ in sizes:
-        yield _NO_LABELS
 
 
 def windows_with_events(

@@ -18,6 +18,10 @@ CREATE TABLE manifest (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE memory (
     only INTEGER PRIMARY KEY CHECK (only = 1), data BLOB NOT NULL, digest BLOB NOT NULL
 );
+CREATE TABLE words (
+    word TEXT PRIMARY KEY, seen_in INTEGER NOT NULL, n_texts INTEGER NOT NULL,
+    last_seen INTEGER NOT NULL, company BLOB NOT NULL, digest BLOB NOT NULL
+);
 CREATE TABLE parts (
     first_step INTEGER PRIMARY KEY, last_step INTEGER NOT NULL, name TEXT NOT NULL,
     n_rows INTEGER NOT NULL, n_bytes INTEGER NOT NULL, sha256 TEXT NOT NULL, digest BLOB NOT NULL
@@ -71,6 +75,7 @@ CREATE TABLE pace (
 """
 # Entries of the manifest that show whether a row is missing.
 N_ALERTS, N_EDITS, N_TOKENS = "n_alerts", "n_edits", "n_tokens"
+WORD_TABLE = "word_table"  # what is counted of all words
 
 
 def create_database(path: Path) -> None:

@@ -136,7 +136,13 @@ class Store:
     def counts(self) -> dict[str, int]:
         """Return the rows taken in, dropped and late, and the messages that are no rows."""
         found: dict[str, int] = self.manifest("counts") or {}
-        return {"n_rows": 0, "n_dropped": 0, "n_late": 0, "n_dead_letters": 0} | found
+        return {
+            "n_rows": 0,
+            "n_dropped": 0,
+            "n_late": 0,
+            "n_dead_letters": 0,
+            "n_wordless": 0,
+        } | found
 
     def parts(self, first_step: int = 0) -> list[Part]:
         """Return the committed parts with labels of this window or later ones, oldest first."""

@@ -5,7 +5,7 @@ from dynmeans.runs.store import label_parts
 from dynmeans.runs.store.digests import TABLES, damaged
 from dynmeans.runs.store.edit_log import read_edits
 from dynmeans.runs.store.run_tables import windows_with_events
-from dynmeans.runs.store.schema import N_ALERTS, N_TOKENS
+from dynmeans.runs.store.schema import N_ALERTS, N_TOKENS, WORD_TABLE
 from dynmeans.runs.store.store import N_LABELS_REMOVED, Store
 
 
@@ -46,5 +46,7 @@ def _expected_rows(store: Store, table: str, memory: Memory | None) -> int | Non
         return 0 if memory is None else int(memory.clusters.next_id)
     if table == "dead_letters":
         return store.counts()["n_dead_letters"]
+    if table == "words":
+        return int((store.manifest(WORD_TABLE) or {"n_words": 0})["n_words"])
     entry = {"alerts": N_ALERTS, "tokens": N_TOKENS}.get(table)
     return None if entry is None else store.manifest(entry) or 0

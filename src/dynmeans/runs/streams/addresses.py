@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from dynmeans.inputs.input_error import InputError
+from dynmeans.inputs.plural import counted
+from dynmeans.inputs.secrets import NOT_SHOWN
 
 if TYPE_CHECKING:
     from dynmeans.runs.streams.message import Sink, Stream
 
-# Packages register what an address may begin with, and the module that opens it.
+# Other packages register what an address may begin with, and the module that opens it.
 CONNECTORS = "dynmeans.connectors"
-
+_OURS = ("redis", "rediss", "kafka", "mqtt", "mqtts", "postgresql", "postgres")
 
 # Options that are stored and shown. All others may hold a secret: they are used, and left out.
 _HARMLESS = frozenset(
@@ -55,7 +57,9 @@ class Address:
 
     def hidden(self, text: object) -> str:
         """Return a text, such as an error of a client, without the secrets of this address."""
-        told, secrets = str(text), [self.user or "", self.password or "", *self.options.values()]
+        told, names = str(text), [name for name in self.options if name not in _HARMLESS]
+        # A name that is not known may be the rest of a secret with & in it.
+        secrets = [self.user or "", self.password or "", *self.options.values(), *names]
         for secret in sorted(secrets, key=len, reverse=True):
             if len(secret) > 2 and secret not in self.shown:
                 for form in (secret, quote(secret, safe=""), repr(secret)[1:-1]):
@@ -78,9 +82,12 @@ class Address:
     def only(self, *names: str) -> dict[str, str]:
         """Return the options; others than these are refused."""
         mine, others = self.taken(*names)
-        if others:
-            rule = ": {!r} has the option {!r}; known here: {}"
-            raise InputError("input", rule, str(self), min(others), ", ".join(names) or "none")
+        if others:  # not named: they may be the rest of a secret with & in it
+            rule = ": {!r} has {} that {} not known here; known: {}"
+            n_others, verb = counted(len(others), "option"), "is" if len(others) == 1 else "are"
+            hint = "Write & in a password as %26."
+            told = ", ".join(names) or "none"
+            raise InputError("input", rule, str(self), n_others, verb, told, hint=hint)
         return mine
 
 
@@ -147,19 +154,36 @@ def open_sink(text: str, stop: threading.Event) -> "Sink":
     """Return the place at an address that labels and events are sent to."""
     if not is_address(text):
         known = ", ".join(f"{name}://" for name in sorted(_connectors()))
-        raise InputError("to", f"must begin with one of {known}", got=text)
+        raise InputError("to", f"must begin with one of {known}, got one {NOT_SHOWN}")
     made: Sink = _module(text).open_sink(parse_address(text), stop)
     return made
 
 
 @cache
-def _connectors() -> dict[str, EntryPoint]:
-    """Return what is registered; that of another package does not replace one of ours."""
-    found = sorted(
-        entry_points(group=CONNECTORS), key=lambda one: one.value.startswith("dynmeans.")
-    )
-    return {one.name: one for one in found}
+def _connectors() -> dict[str, EntryPoint | None]:
+    """Return what an address may begin with; other packages do not replace one of ours."""
+    return {one.name: one for one in entry_points(group=CONNECTORS)} | dict.fromkeys(_OURS)
 
 
 def _module(text: str) -> Any:
-    return _connectors()[text.partition("://")[0]].load()
+    scheme = text.partition("://")[0]
+    entry = _connectors()[scheme]
+    return _our_connector(scheme) if entry is None else entry.load()
+
+
+def _our_connector(scheme: str) -> Any:
+    if scheme.startswith("redis"):
+        from dynmeans.runs.streams import redis_connector
+
+        return redis_connector
+    if scheme == "kafka":
+        from dynmeans.runs.streams import kafka_connector
+
+        return kafka_connector
+    if scheme.startswith("mqtt"):
+        from dynmeans.runs.streams import mqtt_connector
+
+        return mqtt_connector
+    from dynmeans.runs.streams import postgresql_connector
+
+    return postgresql_connector

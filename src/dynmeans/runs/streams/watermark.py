@@ -13,6 +13,7 @@ from dynmeans.engine.checks import MAX_COORDINATE, MAX_WEIGHT
 from dynmeans.runs.reading.cuts import Key
 from dynmeans.runs.reading.far_ahead import FarAhead
 from dynmeans.runs.reading.json_lines import parse_object
+from dynmeans.runs.reading.late_rows import LateRows
 from dynmeans.runs.reading.live_rows import LiveRow, LiveRows
 from dynmeans.runs.reading.live_windows import OpenWindows
 from dynmeans.runs.reading.window import Window, WindowOptions
@@ -55,9 +56,8 @@ class StreamWindows:
         self._stop, self._until_idle = stop or threading.Event(), until_idle
         position_of = lambda number: stream.position_of(*number)  # noqa: E731
         self._rows = LiveRows(options, position_of, position.get("kinds"))
-        self._far = FarAhead(self._rows, options, position.get("latest", {}))
-        # Rows that were held back as far ahead: read again, they are not counted yet.
-        self._unsettled = dict(position.get("held", {}))
+        self._far = FarAhead(self._rows, options, position.get("far"))
+        self._late = LateRows(position)
         self._unplaced: dict[int, tuple[Message, bool]] = {}
         self._open = OpenWindows(self._rows, options, position.get("key"))
         self._read_to = {p: read["to"] for p, read in position.get("partitions", {}).items()}
@@ -124,19 +124,26 @@ class StreamWindows:
         """Take one message in; yield the windows that it completes."""
         partition, offset = message.partition, message.offset
         is_again = partition in self._again and offset <= self._again[partition]
-        is_again = is_again and self._unsettled.get(partition) != offset
+        # Rows that were held back as far ahead are decided on now; all others were before.
+        is_decided = is_again and not self._far.awaits(partition, offset)
         before = self._after.get(partition)
         self._after[partition] = offset
         if is_again and offset in self._left_out.get(partition, ()):
             return
-        if not is_again and self._unsettled.pop(partition, None) != offset:
+        if not is_again:
             self._n_messages += 1
             self._read_to[partition] = offset
         row = self._read_row(message, before, is_again)
         if row is None:
             return
-        self._unplaced[id(row)] = message, is_again
-        for one, is_taken in self._far.sorted(row, partition):
+        self._unplaced[id(row)] = message, is_decided
+        if is_decided:
+            settled = [(row, True)]
+        elif is_again:
+            settled = self._far.give_again(row, partition)
+        else:
+            settled = self._far.sorted(row, partition, self._stream.behind())
+        for one, is_taken in settled:
             self._settle_row(one, is_taken)
         yield from self._complete()
 
@@ -167,6 +174,8 @@ class StreamWindows:
         """Put a row into its window, unless it is repeated or late."""
         key = self._open.key_of(row)
         is_late = not self._open.takes(key)
+        if not is_again:
+            self._late.add(is_late=is_late)
         if is_late:
             if not is_again and self._options.on_late == "error":
                 raise self._open.late_error(key, row)
@@ -220,10 +229,11 @@ class StreamWindows:
             yield self._finished(key)
 
     def _watermark(self) -> float:
-        """The latest time so far; where some partitions lag behind, the earliest of these."""
-        behind = self._stream.behind()
-        lagging = [self._latest.get(p, -math.inf) for p in behind]
-        return min([max(self._latest.values(), default=-math.inf), *lagging])
+        """The latest time that rows agree on; where some partitions lag, the earliest of these."""
+        agreed = self._far.latest
+        latest = {p: min(time, agreed.get(p, -math.inf)) for p, time in self._latest.items()}
+        lagging = [latest.get(p, -math.inf) for p in self._stream.behind()]
+        return min([max(latest.values(), default=-math.inf), self._far.first_held, *lagging])
 
     def _finished(self, key: Key) -> Window:
         closed = self._open.close(key)
@@ -245,7 +255,7 @@ class StreamWindows:
     def _position(self) -> dict[str, Any]:
         """Where to begin again so that every row of an open window comes once more."""
         first: dict[str, LiveRow] = {}
-        waiting = [*self._open.held.values(), self._far.held.values()]
+        waiting = [*self._open.held.values(), self._far.held]
         for row in (row for rows in waiting for row in rows):
             partition, offset = row.number
             if partition not in first or offset < first[partition].number[1]:
@@ -255,8 +265,7 @@ class StreamWindows:
         partitions = {p: {"after": after[p], "to": to} for p, to in sorted(self._read_to.items())}
         position: dict[str, Any] = {"key": self._open.key, "partitions": partitions}
         position |= {"messages_read": self._n_messages, "kinds": self._rows.kinds}
-        held = self._unsettled | {p: row.number[1] for p, row in self._far.held.items()}
-        position |= {"latest": dict(self._far.latest)} | ({"held": held} if held else {})
+        position |= {"far": self._far.stored()} | self._late.stored()
         self._left_out = {
             p: [offset for offset in offsets if p in after and not _is_before(offset, after[p])]
             for p, offsets in self._left_out.items()

@@ -14,9 +14,12 @@ from dynmeans.engine.batch import Batch
 from dynmeans.engine.execution import Execution
 from dynmeans.engine.step import step_batch
 from dynmeans.follow.begin import begin, draw_entropy, into_space
+from dynmeans.follow.defaults import defaults_of, recipe_of
 from dynmeans.follow.follow import Plan, plan_of
 from dynmeans.follow.memory import Memory
-from dynmeans.follow.recipe import Recipe, recipe_of
+from dynmeans.follow.methods import OURS
+from dynmeans.follow.recipe import Recipe
+from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import checked_count, checked_number
 from dynmeans.records.arrays import BatchArray
 from dynmeans.records.penalties import dp_means_penalties
@@ -88,7 +91,7 @@ def anytime_results(
     (500, 1000)
     """
     began = time.perf_counter()
-    chosen = _checked(recipe_of(recipe, **parameters))
+    chosen = _checked(recipe_of("fit_anytime", recipe, **parameters))
     rule = _stopping_rule(time_limit, max_batches, patience, tol)
     keep = 1.0 - 1.0 / checked_number("span", span, at_least=1, infinity_allowed=True)
     execution = Execution(n_threads=n_threads)
@@ -201,9 +204,9 @@ def _checked(recipe: Recipe) -> Recipe:
     """Refuse, by name, what a clustering of rows without an order in time cannot use."""
     pairs = ("max_gap", "reach", "revival_penalty", "drift", "motion", "moving", "revival")
     recipe.refuse("fit_anytime", pairs, "Its rows have no order in time.")
-    recipe.refuse("fit_anytime", ("n_init", "order"), "A random subset is visited in one order.")
+    recipe.refuse("fit_anytime", ("n_init",), "A random subset is visited in one order.")
     recipe.refuse("fit_anytime", ("method", "families", "min_cluster_size", "min_life"))
-    return replace(recipe, n_init=1)
+    return replace(recipe, **defaults_of("fit_anytime"))
 
 
 def _start(recipe: Recipe, memory: Memory | None, seed: int, holdout: BatchArray) -> Memory:
@@ -217,6 +220,10 @@ def _start(recipe: Recipe, memory: Memory | None, seed: int, holdout: BatchArray
         raise ValueError(
             f"source has {n_features} features, but the memory was made with {memory.n_features}."
         )
+    if memory.method != OURS:
+        rule = "must be of {{method={!r}}}, as fit_anytime clusters, got one of {{method={!r}}}"
+        hint = "Continue it with DynamicMeans.from_memory."
+        raise InputError("memory", rule, OURS, memory.method, hint=hint)
     return replace(memory, entropy=seed)
 
 

@@ -13,8 +13,9 @@ from dynmeans.engine.execution import Execution
 from dynmeans.engine.guard import ClusterLimitError
 from dynmeans.follow.begin import remembering
 from dynmeans.follow.courses import check_courses
+from dynmeans.follow.defaults import recipe_of
 from dynmeans.follow.memory import Memory
-from dynmeans.follow.recipe import Recipe, recipe_of
+from dynmeans.follow.recipe import Recipe
 from dynmeans.inputs.batch_times import checked_time_step
 from dynmeans.inputs.input_error import InputError
 from dynmeans.records.arrays import FloatArray, IntArray
@@ -121,7 +122,7 @@ def fit_groups(
     >>> result.labels.tolist(), result.states["b"].centers.ravel().tolist()
     ([0, 0, 1, 0], [0.0, 9.0])
     """
-    chosen = _checked(recipe_of(recipe, **parameters), state)
+    chosen = _checked(recipe_of("fit_groups", recipe, **parameters), state)
     execution = Execution(n_threads=n_threads)
     columns = choose_columns(frame, by, features, batch, weight)
     space = find_space(chosen.space)
@@ -138,7 +139,7 @@ def fit_groups(
         **{name: penalties.to_json()[name] for name in _DIRECT},
         "space": space.to_json(),
         "n_init": chosen.n_init,
-        "search": chosen.search,
+        "search": penalties.usable_search(chosen.search),
         "seed": draw_seed(chosen.random_state)
         if state is None or chosen.random_state is not None
         else state.settings["seed"],
@@ -157,7 +158,7 @@ def fit_groups(
         penalties,
         chosen.n_init,
         execution,
-        chosen.search,
+        penalties.usable_search(chosen.search),
     )
     after = replace(before, **remembered, **clocks_after(rows, before, elapsed))
     _check_limit(after, chosen.max_clusters)
@@ -186,7 +187,7 @@ def _checked(recipe: Recipe, state: object) -> Recipe:
     if recipe.is_auto:
         raise InputError("penalties", f"must be given in {where}", got=AUTO, hint=auto)
     confirming = ("families", "min_cluster_size", "min_life")
-    recipe.refuse(where, ("method", "n_clusters", "order", *confirming))
+    recipe.refuse(where, ("method", "n_clusters", *confirming))
     if not find_space(recipe.space).is_fitted:
         hint = "Give a space that is fitted, the same for all keys: find_space(...).fit(rows)."
         raise InputError("space", f"is not learned in {where}", got=recipe.space, hint=hint)

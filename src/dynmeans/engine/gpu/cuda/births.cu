@@ -4,20 +4,19 @@
 // Writes listed rows in the order of their turns: the place of each is the number of those before it.
 // Eight threads count for one row.
 extern "C" __global__ void __launch_bounds__(256) put_in_order(const int* rows, int n, const u64* keys,
-                                                               u64 seed, const double* ties,
-                                                               int* ordered) {
+                                                               const u64* ties, int* ordered) {
     constexpr int kTile = 1024;
     __shared__ Turn tile[kTile];
     const int lane = threadIdx.x & 7, p = (blockIdx.x * 256 + threadIdx.x) >> 3;
     const i64 i = rows[p < n ? p : n - 1];
-    const u64 key = key_of(i, keys, seed);
+    const u64 key = keys[i];
     int n_before = 0;
     for (int first = 0; first < n; first += kTile) {
         const int n_here = min(kTile, n - first);
         __syncthreads();
         for (int q = threadIdx.x; q < n_here; q += 256) {
             const i64 row = rows[first + q];
-            tile[q] = {key_of(row, keys, seed), ties ? ties[row] : 0.0, row};
+            tile[q] = {keys[row], ties ? ties[row] : 0, row};
         }
         __syncthreads();
         for (int q = lane; q < n_here; q += 8) n_before += is_before(tile + q, key, ties, i);

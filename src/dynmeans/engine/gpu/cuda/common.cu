@@ -20,8 +20,7 @@ __device__ __forceinline__ double widen(double y) { return y; }
 }
 
 struct Turn {
-    u64 key;
-    double weight;
+    u64 key, tie;
     i64 row;
 };
 
@@ -31,15 +30,11 @@ __device__ __forceinline__ u64 mix(u64 key) {
     return key ^ (key >> 31);
 }
 
-// A row is visited by the hash of its number, unless its key is given.
-__device__ __forceinline__ u64 key_of(i64 row, const u64* keys, u64 seed) {
-    return keys ? keys[row] : mix((u64)row ^ seed);
-}
-
-__device__ __forceinline__ bool is_before(const Turn* a, u64 key, const double* ties, i64 row) {
+// By key, then by tie, then by row: see host/turns.py.
+__device__ __forceinline__ bool is_before(const Turn* a, u64 key, const u64* ties, i64 row) {
     if (a->key != key) return a->key < key;
-    const double weight = ties ? ties[row] : 0.0;
-    if (a->weight != weight) return a->weight < weight;
+    const u64 tie = ties ? ties[row] : 0;
+    if (a->tie != tie) return a->tie < tie;
     return a->row < row;
 }
 

@@ -5,8 +5,8 @@
 // `base` has the cheapest slot at the start of the pass, and it is still there, only versions that
 // events added are compared. The centers of slots at the start lie in a table of their own.
 extern "C" __global__ void __launch_bounds__(256, 2) choose(
-    const ROW* points, int d, const int* rows, const int* base, i64 n, const u64* keys, u64 seed,
-    const double* ties, const int* slots, const double* start_centers, const double* centers,
+    const ROW* points, int d, const int* rows, const int* base, i64 n, const u64* keys,
+    const u64* ties, const int* slots, const double* start_centers, const double* centers,
     const double* offsets, const double* scales, const Turn* since, const Turn* until, int n_start,
     int n_versions, double new_penalty, int* choices, double* costs) {
     constexpr int kAtOnce = kChoosing / kWidth;
@@ -16,7 +16,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) choose(
     const i64 first = ((i64)blockIdx.x * blockDim.x + threadIdx.x) / kChoosing;
     for (i64 p = first; p < n; p += n_groups) {
         const i64 i = rows ? rows[p] : p;
-        const u64 key = since ? key_of(i, keys, seed) : 0;
+        const u64 key = since ? keys[i] : 0;
         ChoosingRow row;
         row.load(points, i, d);
         Best best{kInfinity, 0x7fffffff, -1};
@@ -182,8 +182,8 @@ extern "C" __global__ void __launch_bounds__(256) own_costs(
 
 // Rows not listed yet that may prefer one of the versions near their slot.
 extern "C" __global__ void __launch_bounds__(256) followers(
-    const ROW* points, i64 begin, i64 n, int d, const int* labels, u8* is_listed, const u64* keys, u64 seed,
-    const double* ties, const double* start_centers, const int* starts, const int* near,
+    const ROW* points, i64 begin, i64 n, int d, const int* labels, u8* is_listed, const u64* keys,
+    const u64* ties, const double* start_centers, const int* starts, const int* near,
     const double* centers, const double* offsets, const double* scales, const Turn* since,
     int* listed, int* n_listed) {
     const i64 n_groups = (i64)gridDim.x * blockDim.x / kWidth;
@@ -193,7 +193,7 @@ extern "C" __global__ void __launch_bounds__(256) followers(
         if (label < 0) continue;
         const int begin = starts[label], end = starts[label + 1];
         if (begin == end || is_listed[i]) continue;
-        const u64 key = key_of(i, keys, seed);
+        const u64 key = keys[i];
         ChoosingRow row;
         row.load(points, i, d);
         const double own = row.squared_distance(start_centers, label, d);
@@ -213,7 +213,7 @@ extern "C" __global__ void __launch_bounds__(256) followers(
 // Rows of a label, from key `low` on, that prefer the slot they wish for, of those opened `since`, to
 // their own, of `own_centers`: they take it if it was there at their turn. Otherwise they are listed.
 extern "C" __global__ void __launch_bounds__(256) take_drawn(
-    const ROW* points, i64 n, int d, const u64* keys, u64 seed, const double* ties, u64 low,
+    const ROW* points, i64 n, int d, const u64* keys, const u64* ties, u64 low,
     const double* own_centers, const int* slots, const Turn* since, const int* wishes,
     const double* centers, const double* offsets, const double* scales, int* labels, int* listed,
     int* n_listed) {
@@ -221,7 +221,7 @@ extern "C" __global__ void __launch_bounds__(256) take_drawn(
     for (i64 i = ((i64)blockIdx.x * blockDim.x + threadIdx.x) / kWidth; i < n; i += n_groups) {
         const int wish = wishes[i], label = labels[i];
         if (wish < 0 || label < 0) continue;
-        const u64 key = key_of(i, keys, seed);
+        const u64 key = keys[i];
         if (key < low) continue;
         ChoosingRow row;
         row.load(points, i, d);

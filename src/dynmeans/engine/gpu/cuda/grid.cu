@@ -64,7 +64,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_cheapest(
 
 // Labels rows from key `low` on; lists those that would open or revive a cluster.
 extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_label(
-    const ROW* points, i64 begin, i64 n, const u64* keys, u64 seed, const double* weights, u64 low,
+    const ROW* points, i64 begin, i64 n, const u64* keys, const double* weights, u64 low,
     const Grid* grid, const u32* cells, const int* lists, const Center* centers, int n_slots,
     double new_penalty, int is_near, const u8* is_dormant, int* labels, int* listed,
     int* n_listed) {
@@ -72,7 +72,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_label(
     Gathered<kThreads> gathered;
     look_at_rows<4>(points, begin, n, *grid, cells, [&](i64 i, const double* y, u32 entry) {
         bool proposes = false;
-        if (i < n && key_of(i, keys, seed) >= low && (!weights || weights[i] > 0.0)) {
+        if (i < n && keys[i] >= low && (!weights || weights[i] > 0.0)) {
             const int wish = cheapest_in(entry, y, lists, table, n_slots, new_penalty);
             proposes = wish < 0 || is_dormant[wish];
             if (!proposes) __stcs(labels + i, wish);
@@ -86,7 +86,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_label(
 // their own, of `own_centers`: they take the cheapest if it was there at their turn. Otherwise
 // they are listed.
 extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_drawn(
-    const ROW* points, i64 begin, i64 n, const u64* keys, u64 seed, const double* ties, u64 low,
+    const ROW* points, i64 begin, i64 n, const u64* keys, const u64* ties, u64 low,
     const double* own_centers, const int* slots, const Turn* since, const Grid* grid,
     const u32* cells, const int* lists, const Center* centers, int n_slots, double new_penalty,
     int is_near, int* labels, int* listed, int* n_listed) {
@@ -96,7 +96,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_drawn(
         bool waits = false;
         const int label = i < n && entry != kNone ? labels[i] : -1;
         if (label >= 0) {
-            const u64 key = key_of(i, keys, seed);
+            const u64 key = keys[i];
             int found = -1;
             if (key >= low) found = cheapest_in(entry, y, lists, table, n_slots, new_penalty);
             if (found >= 0 && prefers(cost_at(y, table, found), slots[found],

@@ -39,18 +39,26 @@ extern "C" __global__ void widen_values(const ROW* values, i64 n, double* wide) 
         wide[e] = widen(values[e]);
 }
 
-// A hash of what a row holds (decision 0005).
+// The bits of a value; -0.0 has those of 0.0.
+__device__ __forceinline__ u64 bits_of(double value) {
+    return (u64)__double_as_longlong(__dadd_rn(value, 0.0));
+}
+
+// Two hashes of each row (decision 0005): of its content, and, for rows of equal keys, of its
+// content and weight.
 extern "C" __global__ void hash_rows(const ROW* points, i64 begin, i64 n, int d,
-                                     const u64* multipliers, u64* hashes) {
+                                     const u64* multipliers, const double* weights, u64* hashes,
+                                     u64* ties) {
     for (i64 i = begin + (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n;
          i += (i64)gridDim.x * blockDim.x) {
-        u64 hash = 0;
+        u64 hash = 0, tie = mix(bits_of(weights ? weights[i] : 1.0));
         for (int j = 0; j < d; ++j) {
-            const double y = __dadd_rn(widen(points[i * d + j]), 0.0);  // -0.0 becomes 0.0
-            const u64 bits = (u64)__double_as_longlong(y);
+            const u64 bits = bits_of(widen(points[i * d + j]));
             hash += (bits ^ (bits >> 32)) * multipliers[j];
+            tie = mix((tie ^ bits) + 0x9E3779B97F4A7C15ull);
         }
         hashes[i] = hash;
+        ties[i] = tie;
     }
 }
 
@@ -62,12 +70,12 @@ extern "C" __global__ void mix_keys(const u64* hashes, i64 n, u64 key, u64* keys
 
 // Rows that take part, of all or of those in `among`, with a key from `low` to below `high`.
 extern "C" __global__ void __launch_bounds__(256) select_rows(const int* among, i64 n, const u64* keys,
-                                                              u64 seed, const double* weights, u64 low,
+                                                              const double* weights, u64 low,
                                                               u64 high, int* listed, int* n_listed) {
     Gathered<> gathered;
     for (i64 first = (i64)blockIdx.x * 256; first < n; first += (i64)gridDim.x * 256) {
         const i64 p = first + threadIdx.x, i = among && p < n ? among[p] : p;
-        const u64 key = p < n ? key_of(i, keys, seed) : 0;
+        const u64 key = p < n ? keys[i] : 0;
         const bool wants = p < n && key >= low && key < high && (!weights || weights[i] > 0.0);
         gathered.add(wants, (int)i, 0, listed, nullptr, n_listed);
     }
@@ -75,7 +83,7 @@ extern "C" __global__ void __launch_bounds__(256) select_rows(const int* among, 
 }
 
 // Rows of the slots that are asked for, up to a key of each.
-extern "C" __global__ void __launch_bounds__(256) select_early(i64 n, const u64* keys, u64 seed,
+extern "C" __global__ void __launch_bounds__(256) select_early(i64 n, const u64* keys,
                                                                const int* labels, const u8* is_asked,
                                                                const u64* limits, int* listed,
                                                                int* n_listed) {
@@ -83,7 +91,7 @@ extern "C" __global__ void __launch_bounds__(256) select_early(i64 n, const u64*
     for (i64 first = (i64)blockIdx.x * 256; first < n; first += (i64)gridDim.x * 256) {
         const i64 i = first + threadIdx.x;
         const int label = i < n ? labels[i] : -1;
-        const bool wants = label >= 0 && is_asked[label] && key_of(i, keys, seed) <= limits[label];
+        const bool wants = label >= 0 && is_asked[label] && keys[i] <= limits[label];
         gathered.add(wants, (int)i, 0, listed, nullptr, n_listed);
     }
     gathered.flush(listed, nullptr, n_listed);
@@ -93,12 +101,12 @@ extern "C" __global__ void __launch_bounds__(256) select_early(i64 n, const u64*
 // bound on the costs of other slots holds beside the slot that was found: it goes where the label
 // is another.
 extern "C" __global__ void __launch_bounds__(256) label_rest(
-    i64 n, const u64* keys, u64 seed, const double* weights, u64 low, const int* wishes,
+    i64 n, const u64* keys, const double* weights, u64 low, const int* wishes,
     const u8* is_dormant, int* labels, int* listed, int* n_listed, float* bounds) {
     Gathered<> gathered;
     for (i64 first = (i64)blockIdx.x * 256; first < n; first += (i64)gridDim.x * 256) {
         const i64 i = first + threadIdx.x;
-        const bool is_rest = i < n && key_of(i, keys, seed) >= low && (!weights || weights[i] > 0.0);
+        const bool is_rest = i < n && keys[i] >= low && (!weights || weights[i] > 0.0);
         const int wish = i < n ? wishes[i] : 0;
         const bool proposes = is_rest && (wish < 0 || is_dormant[wish]);
         if (is_rest && !proposes) labels[i] = wish;
@@ -127,13 +135,12 @@ extern "C" __global__ void find_proposers(const int* choices, int n, const u8* i
 
 // A row whose choice may be an event: its turn, its place in a list, its slot before and the choice.
 struct Chooser {
-    u64 key;
-    double weight;
+    u64 key, tie;
     int row, place, label, choice;
 };
 
-extern "C" __global__ void tell_choosers(const int* rows, const int* choices, int n, const u64* keys, u64 seed,
-                                         const double* ties, const int* labels, const u8* is_dormant,
+extern "C" __global__ void tell_choosers(const int* rows, const int* choices, int n, const u64* keys,
+                                         const u64* ties, const int* labels, const u8* is_dormant,
                                          const u8* all_left, int n_start, Chooser* found, int most,
                                          int* n_found) {
     const i64 n_threads = (i64)gridDim.x * blockDim.x;
@@ -146,7 +153,7 @@ extern "C" __global__ void tell_choosers(const int* rows, const int* choices, in
         }
         const int at = reserve(wants, n_found);
         if (wants && at < most)
-            found[at] = {key_of(i, keys, seed), ties ? ties[i] : 0.0, i, (int)p, label, choice};
+            found[at] = {keys[i], ties ? ties[i] : 0, i, (int)p, label, choice};
     }
 }
 

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-# By key; rows of equal keys hold the same values, and the lighter one, then the first comes first.
-TURN = np.dtype([("key", np.uint64), ("weight", np.float64), ("row", np.int64)])
+# By key, then by a second hash, of content and weight, then by row (algorithm/visiting_orders.py).
+TURN = np.dtype([("key", np.uint64), ("tie", np.uint64), ("row", np.int64)])
 TurnArray = npt.NDArray[Any]
 
-FIRST = np.array((0, -np.inf, -1), dtype=TURN)  # before every row
-NEVER = np.array((2**64 - 1, np.inf, 2**63 - 1), dtype=TURN)  # after every row
+FIRST = np.array((0, 0, -1), dtype=TURN)  # before every row
+NEVER = np.array((2**64 - 1, 2**64 - 1, 2**63 - 1), dtype=TURN)  # after every row
 
 
 def in_order(turns: TurnArray) -> npt.NDArray[np.intp]:
@@ -19,7 +19,7 @@ def in_order(turns: TurnArray) -> npt.NDArray[np.intp]:
     keys = turns["key"][order]
     if (keys[1:] != keys[:-1]).all():
         return order
-    return np.lexsort((turns["row"], turns["weight"], turns["key"]))
+    return np.lexsort((turns["row"], turns["tie"], turns["key"]))
 
 
 def join(*parts: TurnArray) -> TurnArray:
@@ -29,9 +29,9 @@ def join(*parts: TurnArray) -> TurnArray:
 
 def is_before(a: TurnArray, b: TurnArray) -> npt.NDArray[np.bool_]:
     """Say, pair by pair, whether `a` is visited before `b`."""
-    same_key, same_weight = a["key"] == b["key"], a["weight"] == b["weight"]
-    by_row = same_weight & (a["row"] < b["row"])
+    same_key, same_tie = a["key"] == b["key"], a["tie"] == b["tie"]
+    by_row = same_tie & (a["row"] < b["row"])
     found: npt.NDArray[np.bool_] = (a["key"] < b["key"]) | (
-        same_key & ((a["weight"] < b["weight"]) | by_row)
+        same_key & ((a["tie"] < b["tie"]) | by_row)
     )
     return found

@@ -7,6 +7,8 @@ const COLUMNS = {
   stateIds: 5, stateCenters: 6, stateWeights: 7, stateAges: 8, stateCounts: 9, stateVelocities: 10,
 };
 const LARGEST = 1e100; // as in the package: squares of differences stay finite
+const LARGEST_WEIGHT = 1e50;
+const MOST_ORDERS = 10000;
 const DEFAULT_MAX_GAP = 6.8;
 const DEFAULT_REACH = 1.2;
 
@@ -56,7 +58,7 @@ class EngineStream {
     this.wasm = wasm;
     this.nFeatures = checkedNumber("nFeatures", nFeatures, "must be a whole number above 0", (n) => Number.isInteger(n) && n > 0);
     const { newPenalty, revivalPenalty, drift, revival, motion, moving } = completePenalties(penalties);
-    const nInit = checkedNumber("nInit", options.nInit ?? 3, "must be a whole number above 0", (n) => Number.isInteger(n) && n > 0);
+    const nInit = checkedNumber("nInit", options.nInit ?? 3, `must be a whole number from 1 to ${MOST_ORDERS}`, (n) => Number.isInteger(n) && n > 0 && n <= MOST_ORDERS);
     const search = options.search ?? "split";
     const depth = ["paper", "split", "deep"].indexOf(search);
     if (depth < 0) refuse("search", 'must be "paper", "split" or "deep"', search);
@@ -74,10 +76,12 @@ class EngineStream {
 
   // Clusters the next batch: its points row by row. `elapsed` is the time since the batch before.
   step(points, { weights = null, elapsed = 1 } = {}) {
+    this.checkOpen();
     const nPoints = points.length / this.nFeatures;
     if (!Number.isInteger(nPoints)) refuse("points", `must hold ${this.nFeatures} numbers for each row`, `${points.length} numbers`);
     if (weights && weights.length !== nPoints) refuse("weights", `must hold one number for each of ${nPoints} points`, weights.length);
     checkedNumber("elapsed", elapsed, "must be a number above 0", (x) => x > 0 && x < Infinity);
+    for (const value of weights ?? []) checkedNumber("weights", value, `must be numbers from 0 to ${LARGEST_WEIGHT}`, (x) => x >= 0 && x <= LARGEST_WEIGHT);
     for (const value of points) if (!(Math.abs(value) <= LARGEST)) refuse("points", "must be finite numbers", value);
     this.floats(this.wasm.dm_points(this.at, nPoints), points.length).set(points);
     if (weights) this.floats(this.wasm.dm_weights(this.at, nPoints), nPoints).set(weights);
@@ -87,18 +91,26 @@ class EngineStream {
 
   // A column of what the last step found, as numbers of its own.
   column(name) {
+    this.checkOpen();
     const number = COLUMNS[name];
+    if (number === undefined) refuse("column", `must be one of ${Object.keys(COLUMNS).join(", ")}`, name);
     const n = this.wasm.dm_size(this.at, number);
     return this.floats(this.wasm.dm_column(this.at, number), n).slice();
   }
 
   get nextId() {
+    this.checkOpen();
     return this.wasm.dm_next_id(this.at);
   }
 
+  // Gives the memory back; safe to call twice.
   close() {
-    this.wasm.dm_close(this.at);
+    if (this.at) this.wasm.dm_close(this.at);
     this.at = 0;
+  }
+
+  checkOpen() {
+    if (!this.at) throw new EngineError("the stream is closed: open another one with engine.open().");
   }
 }
 

@@ -7,20 +7,36 @@ const PAIRS = [[/^lon(g(itude)?)?$/i, /^lat(itude)?$/i], [/^x$/i, /^y$/i], [/^ea
 const NICE_SECONDS = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800, 1209600, 2592000, 31536000];
 const MOST_WINDOWS = 100;
 
-// number, date or text: what most values of a column are.
+// number, the order of its dates, "unclear" where day or month may come first, or text: what most
+// values of a column are. More than a twentieth of other values make it text.
 function kindOf(values) {
-  const some = values.filter((value) => value !== "").slice(0, LOOK);
-  const share = (is) => some.filter(is).length / Math.max(1, some.length);
-  if (share((value) => Number.isFinite(asNumber(value))) > 0.95) return "number";
-  return share((value) => Number.isFinite(asSeconds(value))) > 0.95 ? "date" : "text";
+  const given = values.filter((value) => value !== "");
+  const some = given.slice(0, LOOK);
+  const share = (read) => some.filter((value) => Number.isFinite(read(value))).length / Math.max(1, some.length);
+  if (share(asNumber) > 0.95) return "number";
+  const orders = Object.keys(DATES).filter((order) => share(DATES[order]) > 0.95);
+  if (orders.length < 2) return orders[0] ?? "text";
+  // Both orders fit what was looked at: one may not fit the rest. Days that are none in any are left out.
+  const reads = (order, value) => Number.isFinite(DATES[order](value));
+  const days = given.filter((value) => orders.some((order) => reads(order, value)));
+  const fitting = orders.filter((order) => days.every((value) => reads(order, value)));
+  return fitting.length === 1 ? fitting[0] : "unclear";
 }
+
+const isDated = (kind) => kind in DATES;
+const readerOf = (kind) => DATES[kind] ?? asNumber;
 
 function propose({ columns, nRows }) {
   const kinds = new Map([...columns].map(([name, values]) => [name, kindOf(values)]));
   const names = [...columns.keys()];
-  const time = names.find((name) => kinds.get(name) === "date")
+  const time = names.find((name) => isDated(kinds.get(name)))
     ?? names.find((name) => kinds.get(name) === "number" && TIME_NAMES.test(name) && isRising(columns.get(name)))
     ?? null;
+  const unclear = names.find((name) => kinds.get(name) === "unclear");
+  if (!time && unclear) {
+    const example = columns.get(unclear).find((value) => value !== "");
+    throw new Error(`the dates of "${unclear}", such as ${example}, may begin with the day or the month: write them as 2024-12-31`);
+  }
   const numbers = names.filter((name) => kinds.get(name) === "number" && name !== time);
   const pair = PAIRS.map((tests) => tests.map((test) => numbers.find((name) => test.test(name)))).find((found) => found.every(Boolean));
   const free = numbers.filter((name) => !ID_NAMES.test(name));
@@ -36,7 +52,7 @@ function isRising(values) {
 // As long that there are at most a hundred windows.
 function proposeWindow(columns, kinds, time, nRows) {
   if (!time) return { every: Math.max(10, Math.ceil(nRows / 60)) };
-  const read = kinds.get(time) === "date" ? asSeconds : asNumber;
+  const read = readerOf(kinds.get(time));
   let [low, high] = [Infinity, -Infinity];
   for (const value of columns.get(time)) {
     const at = read(value);
@@ -44,7 +60,7 @@ function proposeWindow(columns, kinds, time, nRows) {
     if (at > high) high = at;
   }
   const least = (high - low) / MOST_WINDOWS;
-  if (kinds.get(time) === "date") return { every: NICE_SECONDS.find((seconds) => seconds >= least) ?? least };
+  if (isDated(kinds.get(time))) return { every: NICE_SECONDS.find((seconds) => seconds >= least) ?? least };
   if (Number.isInteger(low) && high - low <= MOST_WINDOWS) return { every: 1 };
   const power = 10 ** Math.floor(Math.log10(least));
   return { every: [1, 2, 5, 10].map((times) => times * power).find((step) => step >= least) };
@@ -52,7 +68,7 @@ function proposeWindow(columns, kinds, time, nRows) {
 
 // Rows in order of time, cut into windows; those without a number are left out.
 function cutWindows({ columns, nRows }, { kinds, time, features, every }) {
-  const readTime = time && kinds.get(time) === "date" ? asSeconds : asNumber;
+  const readTime = readerOf(kinds.get(time));
   const rows = [];
   for (let row = 0; row < nRows; row += 1) {
     const values = features.map((name) => asNumber(columns.get(name)[row]));

@@ -72,7 +72,7 @@ class TryPage {
       box.checked = proposal.features.includes(name);
       return make("label", {}, box, ` ${name}`);
     }));
-    const times = names.filter((name) => proposal.kinds.get(name) !== "text");
+    const times = names.filter((name) => !["text", "unclear"].includes(proposal.kinds.get(name)));
     byId("try-time").replaceChildren(make("option", { value: "" }, "none: rows in order"), ...times.map((name) => make("option", { value: name }, name)));
     byId("try-time").value = proposal.time ?? "";
     this.drawEvery(proposal.every);
@@ -83,7 +83,7 @@ class TryPage {
   drawEvery(every) {
     const time = byId("try-time").value;
     byId("try-every-name").textContent = time ? "windows of" : "rows in a window";
-    byId("try-every").value = everyText(every, this.proposal.kinds.get(time) === "date");
+    byId("try-every").value = everyText(every, isDated(this.proposal.kinds.get(time)));
   }
 
   changeTime() {
@@ -96,12 +96,12 @@ class TryPage {
     const { kinds } = this.proposal;
     const features = [...byId("try-features").querySelectorAll("input:checked")].map(({ value }) => value);
     const time = byId("try-time").value || null;
-    const isDated = time !== null && kinds.get(time) === "date";
-    const every = readEvery(byId("try-every").value, isDated);
+    const hasDates = time !== null && isDated(kinds.get(time));
+    const every = readEvery(byId("try-every").value, hasDates);
     if (!features.length) throw new Error("Choose at least one feature.");
     if (features.length > 8) throw new Error("Choose up to eight features.");
     if (!(every > 0)) throw new Error("The length of a window must be a number above 0, such as 30 or 10min.");
-    return { name: this.name, kinds, features, time, isDated, every };
+    return { name: this.name, kinds, features, time, isDated: hasDates, every };
   }
 
   async follow() {
@@ -120,7 +120,8 @@ class TryPage {
     const { found } = await this.ask({ penalties: chosen, options });
     this.cut = cut;
     this.show(reportOf(found, cut, choice, this.settings, chosen));
-    this.say(`${plural(cut.rows.length, "row")} in ${plural(cut.windows.length, "window")}: ${plural(found.nIdentities, "cluster")}. Drag the scale under “Try another scale” below.`);
+    const left = cut.nLeftOut ? ` ${plural(cut.nLeftOut, "row")} without a number or a date left out.` : "";
+    this.say(`${plural(cut.rows.length, "row")} in ${plural(cut.windows.length, "window")}: ${plural(found.nIdentities, "cluster")}.${left} Drag the scale under “Try another scale” below.`);
   }
 
   ready() {

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from dynmeans.inputs.secrets import NOT_SHOWN, shown
+
 _PACKED = ("", ".gz", ".zst")
 CSV = tuple(f"{kind}{packed}" for packed in _PACKED for kind in (".csv", ".tsv", ".txt"))
 JSON_LINES = tuple(f"{kind}{packed}" for packed in _PACKED for kind in (".jsonl", ".ndjson"))
@@ -23,15 +25,16 @@ def kind_of(name: str) -> tuple[str, ...]:
     for kind in _FILES:
         if name.lower().endswith(kind):
             return kind
-    raise ValueError(f"{name!r} is no file to read: its name must end in {_SHOWN}.")
+    raise ValueError(f"{shown(name)} is no file to read: its name must end in {_SHOWN}.")
 
 
 def find_files(path: str) -> list[str]:
     """Return the files that a path, a pattern or a folder stands for, sorted by name."""
     scheme, mark, _ = path.partition("://")
-    if mark:  # what follows may hold a password
+    if mark:  # what follows may hold a password, and so may what comes before
+        told = f"{scheme + mark!r}..." if scheme.isalnum() else NOT_SHOWN
         raise ValueError(
-            f"{scheme + mark!r}... is no address that is known here. "
+            f"{told} is no address that is known here. "
             "Install the package that brings its connector, or name a file."
         )
     given = Path(path)
@@ -45,7 +48,7 @@ def find_files(path: str) -> list[str]:
         pattern = str(given.relative_to(anchor)) if given.anchor else path
         files = sorted(str(p) for p in Path(anchor).glob(pattern) if p.is_file()) if path else []
     if not files:
-        raise FileNotFoundError(f"there is no file {path!r} to read.")
+        raise FileNotFoundError(f"there is no file {shown(path)} to read.")
     if len({kind_of(name) for name in files}) > 1:
-        raise ValueError(f"{path!r} holds files of more than one kind; name those to read.")
+        raise ValueError(f"{shown(path)} holds files of more than one kind; name those to read.")
     return files

@@ -1,5 +1,6 @@
 """A DuckDB that reads the files it is given and nothing else: no network, no extensions, no SET."""
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.reading.columns import quote_text
 
 _NO_PARQUET = re.compile(r"magic bytes .* file ('.*?')|('.*?') too small to be a Parquet file")
+_QUERY = re.compile(r"(https?://[^\s'\"?]+)\?[^\s'\"]+")  # which may sign an address
 _OTHER_ENCODING = "Name its encoding with {encoding=...}, say cp1252."
 
 
@@ -71,6 +73,11 @@ def checked_select(query: str) -> str:
     return str(statement.query).strip().removesuffix(";")
 
 
+def not_home(name: str) -> str:
+    """Keep DuckDB from reading a name that begins with ~ as the home folder."""
+    return os.path.abspath(name) if name.startswith("~") else name
+
+
 @contextmanager
 def source_errors(subject: str = "the input cannot be read") -> Iterator[None]:
     """Turn errors of reading into one line; errors of our own pass as they are."""
@@ -90,7 +97,7 @@ def _in_one_line(error: Exception, subject: str) -> ValueError | OSError:
     # The last lines show the place in a query that is not the user's.
     lines = list(takewhile(lambda line: not line.startswith("LINE "), lines))
     is_system = lines and lines[0].startswith(("IO Error", "Out of Memory", "Permission"))
-    told = re.sub(r"^[A-Z][\w ]* Error: ", "", " ".join(lines[:3]))
+    told = _QUERY.sub(r"\1", re.sub(r"^[A-Z][\w ]* Error: ", "", " ".join(lines[:3])))
     if found := _NO_PARQUET.search(told):
         told = f"{found[1] or found[2]} is not a Parquet file."
     if "disabled by configuration" in told or "disabled through configuration" in told:

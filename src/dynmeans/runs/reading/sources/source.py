@@ -1,6 +1,5 @@
 """A table anywhere, read through DuckDB: files, databases, frames, a query over them."""
 
-import importlib
 import os
 import re
 import shutil
@@ -24,8 +23,13 @@ from dynmeans.runs.reading.sources.file_kinds import (
     find_files,
     kind_of,
 )
-from dynmeans.runs.reading.sources.locked_duckdb import source_errors, without_patterns
+from dynmeans.runs.reading.sources.locked_duckdb import not_home, source_errors, without_patterns
 from dynmeans.runs.reading.sources.reading_options import AS_USUAL, UTF8, ReadingOptions
+from dynmeans.runs.reading.sources.remote_files import (
+    is_remote,
+    remote_dataset,
+    without_secrets,
+)
 from dynmeans.runs.reading.sources.text_files import files_with_rows, recode
 
 MEMORY_LIMIT = "200MB"
@@ -37,14 +41,15 @@ _SPILL = re.compile(r"dynmeans-(spill-\w+|[0-9a-f]{32})")
 class Source(AbstractContextManager["Source"]):
     """A table that can be read again and again, in its own order or sorted.
 
-    DuckDB reads it closed off: no file but those named here, no network, no extension.
+    DuckDB reads it closed off: no file but those named here, no network, no extension. Parquet
+    at an address is read by Arrow.
 
     Parameters
     ----------
     input : path, glob or table
         A file of CSV, JSON lines, Parquet or Arrow, a pattern, a folder of such files, a DuckDB
-        database; or a pyarrow Table, a pandas or polars DataFrame, or anything else that DuckDB
-        can scan.
+        database, Parquet at https:// or s3://; or a pyarrow Table, a pandas or polars DataFrame,
+        or anything else that DuckDB can scan.
     text_column : str, optional
         A column that the reader of a file must leave as the text it is.
     also : iterable of str
@@ -58,11 +63,9 @@ class Source(AbstractContextManager["Source"]):
     columns : dict of str to str
         Columns of the table, and DuckDB's type of each.
     named : dict of str to str
-        These, fields of nested columns as ``sensor.temp``, and vectors that were added.
+        These, fields of nested columns as ``sensor.temp``.
     row : str
         SQL for the number of a row in its source, from 0.
-    n_learned : int or None
-        First rows that taught the vectors of a text, where they were added.
 
     Examples
     --------
@@ -89,7 +92,6 @@ class Source(AbstractContextManager["Source"]):
         self._is_locked, self._timezone = False, "UTC"
         self._sniffed: str | None = None
         self.reading = reading
-        self.n_learned: int | None = None
         try:
             with source_errors():
                 self._text_column = text_column
@@ -192,7 +194,7 @@ class Source(AbstractContextManager["Source"]):
         )
 
     def _learn_names(self, has_more: bool = True) -> None:
-        """Learn what can be named: the columns, fields of nested ones, vectors that were added."""
+        """Learn what can be named: the columns and fields of nested ones."""
         self.named = self.columns
         if has_more:
             found = self._connection.execute("DESCRIBE dynmeans_numbered").fetchall()
@@ -211,22 +213,6 @@ class Source(AbstractContextManager["Source"]):
             n = lengths[0][0] if lengths else 0
         return [f"{name}[{j}]" for j in range(n)]
 
-    def add_vectors(self, name: str, vectors: Any) -> None:
-        """Add a column of vectors, one for each row in the order of the source."""
-        self._connection.register("dynmeans_vectors", vectors)
-        self._connection.execute(
-            "ALTER VIEW dynmeans_numbered RENAME TO dynmeans_plain; "
-            "CREATE TEMP VIEW dynmeans_numbered AS SELECT dynmeans_plain.*, "
-            f"dynmeans_vectors.vector AS {quote_name(name)} "
-            "FROM dynmeans_plain POSITIONAL JOIN dynmeans_vectors"
-        )
-        self._learn_names()
-
-    @property
-    def scratch(self) -> Path:
-        """A folder that is removed with the source."""
-        return self._spill
-
     def _check_divided(self, path: str) -> None:
         """Refuse a CSV file in which no separator was found."""
         (name,) = self.columns
@@ -238,11 +224,15 @@ class Source(AbstractContextManager["Source"]):
             )
 
     def _define_path(self, path: str) -> None:
+        if is_remote(path):
+            self._refuse_encoding(without_secrets(path))
+            self._connection.register("source", remote_dataset(path))
+            return
         if path.lower().endswith(DATABASE):
             self._refuse_encoding(path)
             self._attach(path)
             return
-        files = find_files(path)
+        files = [not_home(name) for name in find_files(path)]
         kind = kind_of(files[0])
         if kind not in (CSV, JSON_LINES):
             self._refuse_encoding(path)
@@ -252,8 +242,9 @@ class Source(AbstractContextManager["Source"]):
             files = files_with_rows(files)
         if kind is ARROW:
             # Arrow's datasets load pandas, which no other source needs.
-            datasets = importlib.import_module("pyarrow.dataset")
-            self._connection.register("source", datasets.dataset(files, format="ipc"))
+            from pyarrow.dataset import dataset
+
+            self._connection.register("source", dataset(files, format="ipc"))
             return
         self._files += files
         self._define_files(files, kind)
@@ -289,7 +280,9 @@ class Source(AbstractContextManager["Source"]):
     def _attach(self, path: str) -> None:
         if not Path(path).is_file():
             raise FileNotFoundError(f"there is no file {path!r}.")
-        self._connection.execute(f"ATTACH {quote_text(path)} AS input (READ_ONLY, TYPE duckdb)")
+        self._connection.execute(
+            f"ATTACH {quote_text(not_home(path))} AS input (READ_ONLY, TYPE duckdb)"
+        )
         self._connection.execute("USE input")
         if self.reading.sql is not None:
             return

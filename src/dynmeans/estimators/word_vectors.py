@@ -1,0 +1,95 @@
+"""WordVectors: texts as vectors of their words, learned batch by batch."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from dynmeans.inputs.input_error import InputError
+from dynmeans.inputs.numbers import checked_count
+from dynmeans.words.stop_words import stop_words
+from dynmeans.words.word_table import MOST_WORDS, WIDTH, WordTable
+
+
+class WordVectors(TransformerMixin, BaseEstimator):
+    """Texts as unit rows of 1,024 numbers, for `DynamicMeans(space="words")`.
+
+    A word is a row of signs from a hash, plus the direction of the company it has kept so far:
+    words that stand beside the same words come near each other. Nothing is known beforehand, and
+    `partial_fit` learns from one batch after the other. A text without a word is a row of zeros.
+
+    Parameters
+    ----------
+    language : str
+        Languages whose stop words are left out: "en", or several such as "en,de" (those other than
+        English need the package stopwordsiso), or "none".
+    stop_words : sequence of str
+        Further words to leave out.
+    max_words : int
+        Words that are remembered; beyond, the rarest are forgotten. More take 4 KB each.
+
+    See Also
+    --------
+    dynmeans.cluster : With `text`, all of it in one call.
+
+    Examples
+    --------
+    >>> vectors = WordVectors()
+    >>> rows = vectors.partial_fit(["Rain and snow", "Snow, wind"]).transform(["snow", "goal", ""])
+    >>> rows.shape, rows.any(axis=1).tolist()
+    ((3, 1024), [True, True, False])
+    """
+
+    def __init__(
+        self, language: str = "en", stop_words: Sequence[str] = (), max_words: int = MOST_WORDS
+    ) -> None:
+        self.language = language
+        self.stop_words = stop_words
+        self.max_words = max_words
+
+    def fit(self, X: Iterable[str], y: Any = None) -> "WordVectors":
+        """Forget everything and learn from the texts."""
+        self.__dict__.pop("table_", None)
+        return self.partial_fit(X)
+
+    def partial_fit(self, X: Iterable[str], y: Any = None) -> "WordVectors":
+        """Learn from one more batch of texts."""
+        self.fit_transform_batch(X)
+        return self
+
+    def fit_transform(
+        self, X: Iterable[str], y: Any = None, **parameters: Any
+    ) -> npt.NDArray[np.float32]:
+        """Forget everything, learn from the texts and return their rows."""
+        self.__dict__.pop("table_", None)
+        return self.fit_transform_batch(X)
+
+    def fit_transform_batch(self, X: Iterable[str]) -> npt.NDArray[np.float32]:
+        """Learn from one more batch of texts, and return its rows."""
+        texts = _checked(X)
+        if "table_" not in self.__dict__:
+            left_out = stop_words(self.language, self.stop_words)
+            self.table_ = WordTable(left_out, checked_count("max_words", self.max_words))
+        return self.table_.transform(texts)
+
+    def transform(self, X: Iterable[str]) -> npt.NDArray[np.float32]:
+        """Return a row for each text, and learn nothing."""
+        check_is_fitted(self, "table_")
+        return self.table_.map(_checked(X))
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Return a name for each number of a row."""
+        return np.array([f"words{j}" for j in range(WIDTH)], dtype=object)
+
+
+def _checked(texts: Iterable[Any]) -> list[str | None]:
+    if isinstance(texts, str):
+        raise InputError("X", "must be a list of texts, got one text", hint="Use [text].")
+    listed = list(texts)
+    for number, text in enumerate(listed):
+        if not (isinstance(text, str) or text is None or text != text):  # NaN of a data frame
+            raise InputError("X", "must hold texts; row {} is {!r}", number, text)
+    return [text if isinstance(text, str) else None for text in listed]

@@ -1,0 +1,182 @@
+"""PartialPenalties: penalties as far as they are given; the rest is chosen or has a default."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from dynmeans.inputs.fields import choice, option
+from dynmeans.inputs.input_error import InputError
+from dynmeans.inputs.numbers import checked_number, number_or_none
+from dynmeans.records.penalties import (
+    AUTO,
+    DEFAULT_MOTION,
+    MOTIONS,
+    REVIVAL_RULES,
+    Penalties,
+    penalties_with_defaults,
+)
+
+_PAIRS = ("max_gap", "reach", "revival_penalty", "drift")
+
+
+def _features(name: str, value: Any) -> Any:
+    if value is None:
+        return None
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+@dataclass(frozen=True, slots=True)
+class PartialPenalties:
+    """Penalties as one value (`base`), by name, or both; each field is given once.
+
+    Examples
+    --------
+    >>> PartialPenalties(new_penalty=4.0, max_gap=5).complete().reach
+    1.2
+    >>> fold_penalties(4.0) == fold_penalties(new_penalty=4.0)
+    True
+    """
+
+    base: Penalties | None = None
+    new_penalty: float | None = option(
+        None,
+        "lambda: how far, as a squared distance, a point may be from every cluster before it opens "
+        "a new one.",
+        float,
+        check=number_or_none(above=0),
+    )
+    max_gap: float | None = option(
+        None,
+        "N_Q: a cluster comes back under its identity if fewer steps than this have passed since "
+        "it was last seen, the one in which it returns counted; above 1, by default 6.8 or chosen "
+        "with the rest.",
+        float,
+        check=number_or_none(above=1, infinity_allowed=True),
+    )
+    reach: float | None = option(
+        None,
+        "k_tau: how far a cluster may have moved since the last batch and still be recognized, as "
+        "a squared distance in units of lambda; at least 1, by default 1.2 or chosen with "
+        "the rest.",
+        float,
+        check=number_or_none(at_least=1),
+    )
+    revival_penalty: float | None = option(
+        None,
+        "Q: squared distance that each step unseen adds to reviving a cluster; with `drift` in "
+        "place of `max_gap` and `reach`.",
+        float,
+        check=number_or_none(at_least=0),
+    )
+    drift: float | None = option(
+        None,
+        "tau: how fast the memory of a position fades, per step; with `revival_penalty` in place "
+        "of `max_gap` and `reach`.",
+        float,
+        check=number_or_none(at_least=0),
+    )
+    motion: str | None = option(
+        None,
+        'Whether a cluster is expected where it was ("still"), as in the paper, or where its '
+        'velocity takes it ("steady"); by default that of the penalties.',
+        choices=MOTIONS,
+        check=choice(None, *MOTIONS),
+    )
+    moving: Sequence[str | int | bool] | None = option(
+        None,
+        "Features that keep a course in steady motion, by name or number, or a yes or no for each; "
+        "all by default.",
+        list,
+        check=_features,
+    )
+    revival: str | None = option(
+        None,
+        'The cost of reviving a cluster: equation 5 of the paper ("paper"), or the true rise of '
+        'the cost ("exact"); by default that of the penalties, else "paper".',
+        choices=REVIVAL_RULES,
+        check=choice(None, *REVIVAL_RULES),
+    )
+
+    def __post_init__(self) -> None:
+        """Check every field by its rule, and those that exclude each other."""
+        for name, one in NAMED.items():
+            object.__setattr__(self, name, one.metadata["check"](name, getattr(self, name)))
+        pairs = {name: getattr(self, name) for name in _PAIRS}
+        given = [name for name, value in pairs.items() if value is not None]
+        if self.base is None:
+            penalties_with_defaults(self.new_penalty or 1.0, **pairs)
+            if self.new_penalty is None and {"revival_penalty", "drift"} & set(given):
+                raise InputError(
+                    "penalties",
+                    "'auto' takes {max_gap} and {reach}, not {revival_penalty} and {drift}, "
+                    f"got {self.revival_penalty!r} and {self.drift!r}",
+                )
+        elif given or self.new_penalty is not None:
+            twice = given if self.new_penalty is None else ["new_penalty", *given]
+            listed = ", ".join(f"{{{name}}}" for name in ("new_penalty", *_PAIRS))
+            raise InputError(
+                "penalties",
+                f"hold {listed} already: give either {{penalties}} or "
+                f"{', '.join(f'{{{name}}}' for name in twice)}, and not both",
+            )
+
+    @property
+    def is_open(self) -> bool:
+        """Whether lambda is to be chosen."""
+        return self.base is None and self.new_penalty is None
+
+    def known(self, name: str) -> Any:
+        """Return a field as it was given, by name or in `base`; None if it was not."""
+        own = getattr(self, name)
+        return getattr(self.base, name) if own is None and self.base is not None else own
+
+    def complete(self, moving: tuple[int, ...] | None = None) -> Penalties:
+        """Return lambda, Q and tau; `moving` are the coordinates that keep a course."""
+        if self.base is not None:
+            return self.adopt(self.base, moving)
+        assert self.new_penalty is not None, "given"
+        return penalties_with_defaults(
+            self.new_penalty,
+            **{name: getattr(self, name) for name in _PAIRS},
+            revival=self.revival or REVIVAL_RULES[0],
+            motion=self.motion or DEFAULT_MOTION,
+            moving=moving,
+        )
+
+    def adopt(self, penalties: Penalties, moving: tuple[int, ...] | None = None) -> Penalties:
+        """Return these penalties with the revival rule and the motion that were given."""
+        if (revival := self.known("revival")) not in (None, penalties.revival):
+            penalties = penalties.with_revival(revival)
+        if self.motion is None and self.moving is None:
+            return penalties
+        return penalties.with_motion(self.motion or penalties.motion, moving)
+
+
+# Fields that are arguments of the interfaces beside `penalties`.
+NAMED = {one.name: one for one in fields(PartialPenalties) if one.name != "base"}
+
+
+def fold_penalties(penalties: object = AUTO, **named: Any) -> PartialPenalties:
+    """Return what the arguments of an interface say of penalties, as one value.
+
+    `penalties` are a `Penalties`, lambda as a number, or "auto"; `named` are fields beside it.
+    """
+    named = {name: value for name, value in named.items() if value is not None}
+    if isinstance(penalties, PartialPenalties):
+        return replace(penalties, **named)
+    if isinstance(penalties, Penalties):
+        return PartialPenalties(penalties, **named)
+    if isinstance(penalties, str):
+        if penalties != AUTO:
+            raise ValueError(
+                'penalties must be a Penalties, a number above 0 (lambda) or "auto", '
+                f"got {penalties!r}."
+            )
+        return PartialPenalties(**named)
+    new_penalty = checked_number("penalties", penalties, above=0)
+    if "new_penalty" in named:
+        raise ValueError(
+            f"give either penalties or new_penalty, and not both; got {penalties!r} and "
+            f"{named['new_penalty']!r}."
+        )
+    return PartialPenalties(new_penalty=new_penalty, **named)

@@ -1,0 +1,64 @@
+"""Stop words: words of grammar, which keep company with every other word."""
+
+from collections.abc import Iterable
+
+from dynmeans.inputs.input_error import InputError
+
+# The English list of scikit-learn (BSD 3-Clause; from the Glasgow Information Retrieval Group),
+# without its content words (fire, bill, mine, system, call, found and the like), with what is left
+# of contractions (don't is read as "don") and with words that say as little (new, says, get, use).
+_ENGLISH = """
+about above across after afterwards again against ain all almost alone along already also
+although always am among amongst amoungst an and another any anyhow anyone anything anyway
+anywhere are aren around as at back be became because become becomes becoming been before
+beforehand behind being below beside besides between beyond both but by can cannot cant co con
+could couldn couldnt de didn do doesn don done dont down due during each eg eight either
+eleven else elsewhere enough etc even ever every everyone everything everywhere except few
+fifteen fifty first five for former formerly forty four from further get gets getting give go
+got had hadn has hasn hasnt have haven he hence her here hereafter hereby herein hereupon hers
+herself him himself his how however hundred ie if im in inc indeed into is isn it its itself
+just keep last latter latterly least less like ll ltd made make makes making many may me
+meanwhile might more moreover most mostly much must mustn my myself name namely needn neither
+never nevertheless new next nine no nobody none noone nor not nothing now nowhere of off often
+ok on once one only onto or other others otherwise our ours ourselves out over own per perhaps
+please put rather re said same say says see seem seemed seeming seems several she should
+shouldn since six sixty so some somehow someone something sometime sometimes somewhere still
+such take ten than that the their them themselves then thence there thereafter thereby
+therefore therein thereupon these they third this those though three through throughout thru
+thus to together too toward towards twelve twenty two un under until up upon us use used using
+ve very via was wasn way we well were weren what whatever when whence whenever where
+whereafter whereas whereby wherein whereupon wherever whether which while whither who whoever
+whole whom whose why will with within without won would wouldn yes yet you your yours yourself
+yourselves
+"""
+ENGLISH = frozenset(_ENGLISH.split())
+
+
+def stop_words(language: str, more: Iterable[str] = ()) -> frozenset[str]:
+    """Return the stop words of languages by their codes, as in "en,de", and `more` of your own.
+
+    English is here; other languages come from the package stopwordsiso. "none" is no list.
+
+    >>> "the" in stop_words("en"), "fire" in stop_words("en"), stop_words("none")
+    (True, False, frozenset())
+    """
+    found = frozenset(word.lower() for word in more)
+    for code in [part.strip().lower() for part in language.split(",") if part.strip()]:
+        if code == "en":
+            found |= ENGLISH
+        elif code != "none":
+            found |= _of_package(code)
+    return found
+
+
+def _of_package(code: str) -> frozenset[str]:
+    try:
+        import stopwordsiso  # noqa: PLC0415
+    except ImportError as error:
+        rule = "{!r} needs the package stopwordsiso, which is not installed"
+        hint = "pip install 'dynmeans[languages]', or give {stop_words=...} and {language='none'}."
+        raise InputError("language", rule, code, hint=hint) from error
+    if code not in stopwordsiso.langs():
+        rule = "must be codes of languages with a list of stop words, such as en, de, fr or 'none'"
+        raise InputError("language", rule, got=code)
+    return frozenset(stopwordsiso.stopwords(code))

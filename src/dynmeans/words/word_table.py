@@ -1,0 +1,238 @@
+"""WordTable: what is known of the words of a stream, and texts as unit rows (decision 0020)."""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dynmeans.engine.compiled import compiled
+from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.words.logarithm import rounded_logarithm
+from dynmeans.words.split_words import split_words
+
+Array = npt.NDArray[Any]
+WIDTH = 1024  # numbers of a vector, and signs of a word
+COMPANY_UNIT = 2.0**-14  # of the whole numbers that company is added up in
+MOST_WORDS = 30_000  # that are remembered
+_MOST_TEXTS = 1 << 17  # of one word, before its company is halved: its sums stay in 32 bits
+_BLOCK = 10_000  # texts that are looked at together
+_KNOWN, _PRIOR_PAIRS, _LEAST_WEIGHT, _LEAST_BASE = 8, 30.0, 0.05, 1e-4
+_HALF_KNOWN = 10.0  # texts after which the company of a word is half as long as its signs
+_COLUMNS = {"seen_in": np.int64, "n_texts": np.int64, "last_seen": np.int64}
+
+
+class Counted(NamedTuple):
+    """The words of texts, one after the other: those of text t are starts[t] to starts[t + 1]."""
+
+    starts: IntArray
+    words: IntArray
+    counts: FloatArray
+
+
+@dataclass(slots=True)
+class Totals:
+    """What is counted of all words together."""
+
+    n_texts: int = 0  # texts so far
+    n_rests: int = 0  # of them, taken once for each word beside which another stood
+    n_windows: int = 0
+
+
+class WordTable:
+    """Words by their signs, which a hash gives, and by the company that they have kept.
+
+    Parameters
+    ----------
+    stop_words : set of str
+        Words that are left out.
+    most_words : int
+        Words that are remembered; beyond, the rarest are forgotten after a window.
+    """
+
+    def __init__(
+        self, stop_words: frozenset[str] = frozenset(), most_words: int = MOST_WORDS
+    ) -> None:
+        self.stop_words, self.most_words = stop_words, most_words
+        self.places: dict[str, int] = {}
+        self.totals = Totals()
+        self.total = np.zeros(WIDTH, np.int64)  # company of all words
+        self._signs = np.zeros((0, WIDTH // 8), np.uint8)
+        self._company = np.zeros((0, WIDTH), np.int32)
+        self._columns = {name: np.zeros(0, kind) for name, kind in _COLUMNS.items()}
+        self._changed: set[str] = set()
+        self._forgotten: set[str] = set()
+
+    def transform(self, texts: Iterable[str | None]) -> npt.NDArray[np.float32]:
+        """Learn from the texts of a window, and return a row of length 1 for each.
+
+        A text without a word that is no stop word is a row of zeros.
+        """
+        blocks = list(_blocks(self._count(texts)))
+        self.totals.n_windows += 1
+        for block in blocks:
+            self._learn(block)
+        rows = [self._rows(block) for block in blocks]
+        self._forget_rare()
+        return np.concatenate(rows) if rows else np.zeros((0, WIDTH), np.float32)
+
+    def map(self, texts: Iterable[str | None]) -> npt.NDArray[np.float32]:
+        """Return rows without learning; a word that is new is known by its signs alone."""
+        counted = self._count(texts)
+        rows = [self._rows(block) for block in _blocks(counted)]
+        return np.concatenate(rows) if rows else np.zeros((0, WIDTH), np.float32)
+
+    def _count(self, texts: Iterable[str | None]) -> Counted:
+        ends = [0]
+        words: list[int] = []
+        counts: list[int] = []
+        for text in texts:
+            seen: dict[int, int] = {}
+            for word in split_words(text) if text else ():
+                if word not in self.stop_words:
+                    place = self.places.setdefault(word, len(self.places))
+                    seen[place] = seen.get(place, 0) + 1
+            words += seen
+            counts += seen.values()
+            ends.append(len(words))
+        self._make_room()
+        return Counted(np.array(ends), np.array(words, np.int64), np.array(counts, np.float64))
+
+    def _make_room(self) -> None:
+        n_old, n = len(self._signs), len(self.places)
+        if n == n_old:
+            return
+        new = list(self.places)[n_old:]
+        signs = np.stack([_signs_of(word) for word in new])
+        self._signs = np.concatenate([self._signs, signs])
+        room = np.zeros((n - n_old, WIDTH), np.int32)
+        self._company = np.concatenate([self._company, room])
+        for name, column in self._columns.items():
+            self._columns[name] = np.append(column, np.zeros(n - n_old, column.dtype))
+
+    def _learn(self, counted: Counted) -> None:
+        """Add the rest of each text to the company of its words; rare words weigh more in it."""
+        self.totals.n_texts += len(counted.starts) - 1
+        seen_in, words = self._columns["seen_in"], counted.words
+        np.add.at(seen_in, words, 1)
+        self._columns["last_seen"][words] = self.totals.n_windows
+        used = np.unique(words)
+        rarity = np.zeros(len(seen_in))
+        shares = (1.0 + self.totals.n_texts) / (1.0 + seen_in[used])
+        rarity[used] = rounded_logarithm(shares.astype(np.float64))
+        # Whole multiples of 2^-20: their sums are exact in any order.
+        parts = np.rint(np.sqrt(counted.counts) * rarity[words] * 2.0**20) * 2.0**-20
+        self.totals.n_rests += compiled.learn_company(counted.starts, words, parts, *self._tables())
+        names = list(self.places)
+        self._changed.update(names[word] for word in used.tolist())
+        self._halve(used)
+
+    def _tables(self) -> tuple[Array, Array, Array, Array]:
+        return self._signs, self._company, self._columns["n_texts"], self.total
+
+    def _halve(self, used: IntArray) -> None:
+        n_texts = self._columns["n_texts"]
+        for word in used[n_texts[used] >= _MOST_TEXTS].tolist():
+            halved = self._company[word] >> 1
+            self.total -= self._company[word] - halved
+            self.totals.n_rests -= int(n_texts[word] - (n_texts[word] >> 1))
+            self._company[word], n_texts[word] = halved, n_texts[word] >> 1
+
+    def _rows(self, counted: Counted) -> npt.NDArray[np.float32]:
+        used, where = np.unique(counted.words, return_inverse=True)
+        n = self._columns["n_texts"][used].astype(np.float64)
+        shares = np.where(n >= 2, n / (n + _HALF_KNOWN), 0.0)
+        tables = self._tables()
+        directions = compiled.word_directions(*tables, self.totals.n_rests, used, shares)
+        parts = np.sqrt(counted.counts) * self._weights(used, n)[where]
+        return compiled.text_rows(counted.starts, where.astype(np.int64), parts, directions)
+
+    def _weights(self, used: IntArray, n: FloatArray) -> FloatArray:
+        """How far the company of a word is its own: 1 for most words, little for stop words.
+
+        `own` is the mean cosine of the rests of two texts with the word, `base` that of any two.
+        """
+        weights, m = np.ones(len(used)), float(self.totals.n_rests)
+        known = np.flatnonzero(n >= _KNOWN)
+        if not len(known) or m < 2:
+            return weights
+        # Exact: whole numbers below 2^53 are squared as Python integers.
+        square = sum(int(value) ** 2 for value in self.total.tolist()) * COMPANY_UNIT**2
+        base = max((square - m) / (m * (m - 1.0)), _LEAST_BASE)
+        squares = compiled.company_squares(*self._tables(), used[known])
+        n = n[known]
+        pairs = n * (n - 1.0) / 2.0
+        own = (squares - n) / (n * (n - 1.0))
+        own = (pairs * own + _PRIOR_PAIRS * 4.0 * base) / (pairs + _PRIOR_PAIRS)
+        weights[known] = np.clip(own / base - 1.0, _LEAST_WEIGHT, 1.0)
+        return weights
+
+    def _forget_rare(self) -> None:
+        """Keep three quarters of the words, once there are too many: frequent and recent ones."""
+        if len(self.places) <= self.most_words:
+            return
+        names = list(self.places)
+        columns = self._columns["seen_in"], self._columns["last_seen"]
+        keys = sorted(range(len(names)), key=lambda k: (-columns[0][k], -columns[1][k], names[k]))
+        kept = np.array(sorted(keys[: self.most_words * 3 // 4]))
+        self.total = self.total - np.delete(self._company, kept, axis=0).sum(axis=0, dtype=np.int64)
+        self.totals.n_rests -= int(np.delete(self._columns["n_texts"], kept).sum())
+        self._forgotten.update(set(names).difference(names[k] for k in kept.tolist()))
+        self._changed -= self._forgotten
+        self._signs, self._company = self._signs[kept], self._company[kept]
+        self._columns = {name: column[kept] for name, column in self._columns.items()}
+        self.places = {names[k]: place for place, k in enumerate(kept.tolist())}
+
+    def take_changes(self) -> tuple[list[tuple[Any, ...]], list[str]]:
+        """Return the words that changed since last asked, as rows, and those that were forgotten.
+
+        A row is the word, its counts in the order of the columns, and its company as bytes.
+        """
+        rows = []
+        for word in sorted(self._changed & self.places.keys()):
+            k = self.places[word]
+            counts = (int(column[k]) for column in self._columns.values())
+            rows.append((word, *counts, self._company[k].tobytes()))
+        forgotten = sorted(self._forgotten - self.places.keys())
+        self._changed, self._forgotten = set(), set()
+        return rows, forgotten
+
+    def header(self) -> dict[str, Any]:
+        """Return what is counted of all words, as JSON values."""
+        totals = self.totals
+        counts = {name: getattr(totals, name) for name in ("n_texts", "n_rests", "n_windows")}
+        return {**counts, "total": self.total.tolist(), "most_words": self.most_words}
+
+    @classmethod
+    def from_rows(
+        cls,
+        rows: Sequence[tuple[Any, ...]],
+        header: Mapping[str, Any],
+        stop_words: frozenset[str] = frozenset(),
+    ) -> "WordTable":
+        """Read what `take_changes` and `header` gave."""
+        table = cls(stop_words, int(header["most_words"]))
+        table.totals = Totals(*(int(header[n]) for n in ("n_texts", "n_rests", "n_windows")))
+        table.total = np.array(header["total"], np.int64)
+        table.places = {row[0]: place for place, row in enumerate(rows)}
+        table._make_room()
+        for place, (_, *counts, company) in enumerate(rows):
+            table._company[place] = np.frombuffer(company, np.int32)
+            for name, value in zip(_COLUMNS, counts, strict=True):
+                table._columns[name][place] = value
+        return table
+
+
+def _signs_of(word: str) -> Array:
+    data = hashlib.shake_128(word.encode("utf-8", "surrogatepass")).digest(WIDTH // 8)
+    return np.frombuffer(data, np.uint8)
+
+
+def _blocks(counted: Counted) -> Iterable[Counted]:
+    n_texts = len(counted.starts) - 1
+    for begin in range(0, n_texts, _BLOCK):
+        starts = counted.starts[begin : min(begin + _BLOCK, n_texts) + 1]
+        part = slice(starts[0], starts[-1])
+        yield Counted(starts - starts[0], counted.words[part], counted.counts[part])

@@ -1,0 +1,195 @@
+"""For every parameter and every interface the default is the one of the table."""
+
+import sys
+from dataclasses import replace
+from inspect import signature
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dynmeans import DPMeans, DynamicMeans, Run, VisitingOrders, cluster, fit_anytime, fit_groups
+from dynmeans.cli.app import app_for
+from dynmeans.follow.defaults import (
+    INTERFACES,
+    STREAM,
+    TEXTS,
+    VECTORS,
+    defaults_of,
+)
+from dynmeans.follow.recipe import FIELDS, PARAMETERS, Recipe
+from dynmeans.runs.cluster_job import ClusterJob
+from dynmeans.runs.configuration import RunConfig
+from dynmeans.runs.reading.window import WindowOptions
+
+ROWS = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [9, 0]], 30, axis=0)
+FRAME = pd.DataFrame(ROWS, columns=["x", "y"]).assign(t=np.arange(60) // 20)
+GIVEN = {"new_penalty": 4.0}  # so that nothing is chosen
+CASES = [(name, rows) for name, by_rows in INTERFACES.items() for rows in by_rows]
+
+
+def _of_signature(interface):
+    def used(rows, tmp_path):
+        return {n: p.default for n, p in signature(interface).parameters.items()}
+
+    return used
+
+
+def _groups(rows, tmp_path):
+    return fit_groups(FRAME, by="t", features=["x", "y"], **GIVEN).recipe
+
+
+def _seen_by(monkeypatch, module, call):
+    """Return the recipe that a call hands to `begin`."""
+    recipes, begin = [], module.begin
+
+    def seen(recipe, *arguments, **options):
+        recipes.append(recipe)
+        return begin(recipe, *arguments, **options)
+
+    monkeypatch.setattr(module, "begin", seen)
+    call()
+    return recipes[0]
+
+
+def _anytime(rows, tmp_path, monkeypatch):
+    module = sys.modules["dynmeans.scale.anytime.fit_anytime"]
+    return _seen_by(monkeypatch, module, lambda: fit_anytime(ROWS, max_batches=1, **GIVEN))
+
+
+def _tune(rows, tmp_path, monkeypatch):
+    module = pytest.importorskip("dynmeans.estimators.tuning")
+    recipe = _seen_by(
+        monkeypatch, module, lambda: module.tune([ROWS], [np.arange(60) // 30], n_trials=1)
+    )
+    return replace(recipe, penalties=Recipe(**GIVEN).penalties)
+
+
+def _river(rows, tmp_path):
+    clusterer = pytest.importorskip("dynmeans.estimators.river_clusterer").RiverDynamicMeans
+    model = clusterer(2, **GIVEN)
+    for x, y in ROWS[:2].tolist():
+        model.learn_one({"x": x, "y": y})
+    return {name: getattr(model.model, name) for name in PARAMETERS}
+
+
+def _run(rows, tmp_path):
+    on_missing = WindowOptions(count=1).on_missing
+    recipe = RunConfig(("x",)).recipe
+    return {name: getattr(recipe, name) for name in FIELDS} | {"on_missing": on_missing}
+
+
+def _of_folder(folder):
+    with Run.open(folder) as run:
+        recipe, source = run.config.recipe, run.config.source
+        return {name: getattr(recipe, name) for name in FIELDS} | dict(source)
+
+
+def _frame(rows):
+    vectors = np.random.default_rng(1).normal(size=(60, 3))
+    frame = FRAME.assign(v=list(vectors), w=[f"word{i % 7} rain" for i in range(60)])
+    features = {"features": ["v"] if rows == VECTORS else ["x", "y"]}
+    return frame, {"text": "w"} if rows == TEXTS else features
+
+
+def _cluster(rows, tmp_path):
+    frame, features = _frame(rows)
+    cluster(frame, **features, batch="t", out=tmp_path / "run", **GIVEN)
+    return _of_folder(tmp_path / "run")
+
+
+def _words(command, rows, tmp_path):
+    frame, features = _frame(rows)
+    frame.to_parquet(tmp_path / "rows.parquet")
+    ((name, columns),) = features.items()
+    given = [f"--{name}", columns if name == "text" else ",".join(columns)]
+    return [command, str(tmp_path / "rows.parquet"), *given, "--batch", "t"]
+
+
+def _command(rows, tmp_path, monkeypatch):
+    if rows == STREAM:
+        words = ["cluster", "redis://localhost/0?stream=rows", "-f", "x,y", "-t", "at"]
+        words += ["--every", "1min", "-q"]
+        words += ["--new-penalty", "4", "-o", str(tmp_path / "run")]
+        return _of_job(words, monkeypatch, "start")
+    words = [*_words("cluster", rows, tmp_path), "--new-penalty", "4", "-q"]
+    app_for(words)([*words, "-o", str(tmp_path / "run")], standalone_mode=False)
+    return _of_folder(tmp_path / "run")
+
+
+class _StoppedError(Exception):
+    pass
+
+
+def _of_job(words, monkeypatch, method):
+    """Return what a command makes of its options, without doing it."""
+    jobs = []
+
+    def stop(job, **options):
+        jobs.append(job)
+        raise _StoppedError
+
+    monkeypatch.setattr(ClusterJob, method, stop)
+    with pytest.raises(_StoppedError):
+        app_for(words)(words, standalone_mode=False)
+    (job,) = jobs
+    with job.open_source() as source:
+        recipe = job.config(source).recipe
+    own = {name: getattr(recipe, name) for name in FIELDS}
+    return own | {"on_missing": job.windows.on_missing}
+
+
+def _suggest(rows, tmp_path, monkeypatch):
+    return _of_job(_words("suggest", rows, tmp_path), monkeypatch, "choose")
+
+
+def _spark(rows, tmp_path):
+    foreach_batch = pytest.importorskip("dynmeans.spark.micro_batches").foreach_batch
+    take_in = foreach_batch(tmp_path / "run", features=["x", "y"], **GIVEN)
+    config = next(c.cell_contents for c in take_in.__closure__ if _is_config(c.cell_contents))
+    own = {name: getattr(config.recipe, name) for name in FIELDS}
+    return own | {"on_missing": signature(foreach_batch).parameters["on_missing"].default}
+
+
+def _is_config(value):
+    return isinstance(value, RunConfig)
+
+
+USED = {
+    "DynamicMeans": _of_signature(DynamicMeans),
+    "DPMeans": _of_signature(DPMeans),
+    "RiverDynamicMeans": _river,
+    "VisitingOrders": _of_signature(VisitingOrders),
+    "fit_groups": _groups,
+    "fit_anytime": _anytime,
+    "tune": _tune,
+    "cluster": _cluster,
+    "dynmeans cluster": _command,
+    "dynmeans suggest": _suggest,
+    "Run": _run,
+    "foreach_batch": _spark,
+}
+
+
+@pytest.mark.filterwarnings("ignore::dynmeans.records.suggestion.SuggestionWarning")
+@pytest.mark.parametrize(("interface", "rows"), CASES)
+def test_a_default_is_the_one_of_the_table(interface, rows, tmp_path, monkeypatch):
+    use = USED[interface]
+    patched = {"monkeypatch": monkeypatch} if "monkeypatch" in signature(use).parameters else {}
+    used = use(rows, tmp_path, **patched)
+    if isinstance(used, Recipe):
+        used = {name: getattr(used, name) for name in FIELDS}
+    expected = {name: PARAMETERS[name].default for name in FIELDS} | defaults_of(interface, rows)
+    shared = set(expected) & set(used)
+    assert {name: used[name] for name in shared} == {name: expected[name] for name in shared}
+    assert set(defaults_of(interface, rows)) <= shared  # nothing in the table is without effect
+    if interface not in ("DPMeans", "VisitingOrders"):  # which have a few of the parameters
+        assert set(FIELDS) <= shared
+
+
+def test_penalties_are_chosen_by_default_in_every_estimator():
+    for interface in (DynamicMeans, DPMeans):
+        given = signature(interface).parameters
+        assert all(
+            given[name].default == PARAMETERS[name].default for name in PARAMETERS if name in given
+        )

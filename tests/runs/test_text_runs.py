@@ -1,0 +1,155 @@
+"""Runs of texts: streams, kills and resumes, hostile texts, groups of topics."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import dynmeans
+from benchmarks.quality.headlines import headlines
+from dynmeans.cli.__main__ import main
+from dynmeans.runs.edits import GROUPS
+from dynmeans.runs.reading.window import WindowOptions
+from dynmeans.runs.run import Run
+
+WEEKLY = {"time": "when", "every": "1w"}
+
+
+@pytest.fixture(scope="module")
+def news():
+    return headlines(1_600, n_topics=6, n_weeks=12, seed=3)[0]
+
+
+def all_of(folder):
+    """Labels, names, memory and words of a run."""
+    with Run.open(folder) as run:
+        run.verify()
+        labels = pa.concat_tables(run.label_tables())
+        words = [tuple(row) for row in run.store.rows("words", "ORDER BY word")]
+        return labels, dict(run.edits.names), run.memory, words, run.store.manifest("word_table")
+
+
+def assert_same_run(found, expected):
+    assert found[0].equals(expected[0])
+    assert found[1] == expected[1]
+    assert found[2].clusters == expected[2].clusters
+    assert found[3:] == expected[3:]
+
+
+def test_a_run_that_was_stopped_resumes_to_the_labels_names_and_words_of_an_unbroken_one(
+    news, tmp_path, monkeypatch
+):
+    news.to_parquet(tmp_path / "news.parquet")
+    path, options = str(tmp_path / "news.parquet"), {"text": "headline", **WEEKLY}
+    dynmeans.cluster(path, out=tmp_path / "whole", **options)
+    stops = iter([2, 3])
+    process = Run.process
+
+    def killed(run, windows, *arguments, **more):
+        def some():
+            n = next(stops, None)
+            for taken, window in enumerate(windows):
+                if taken == n:
+                    raise KeyboardInterrupt
+                yield window
+
+        more["commit_seconds"] = 0.0
+        return process(run, some(), *arguments, **more)
+
+    monkeypatch.setattr(Run, "process", killed)
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            dynmeans.cluster(path, out=tmp_path / "broken", **options)
+    dynmeans.cluster(path, out=tmp_path / "broken", **options)
+    assert_same_run(all_of(tmp_path / "broken"), all_of(tmp_path / "whole"))
+
+
+def test_a_live_source_of_texts_gives_the_labels_of_a_file(news, tmp_path, monkeypatch):
+    lines = [
+        json.dumps({"headline": row.headline, "when": row.when.isoformat()})
+        for row in news.itertuples()
+    ]
+    (tmp_path / "news.jsonl").write_text("\n".join(lines) + "\n")
+    words = ["--text", "headline", "-t", "when", "--every", "1w", "--quiet"]
+    assert main(["cluster", str(tmp_path / "news.jsonl"), *words, "-o", str(tmp_path / "f")]) == 0
+    with open(tmp_path / "news.jsonl") as stream:
+        monkeypatch.setattr("sys.stdin", stream)
+        assert main(["cluster", "-", *words, "-o", str(tmp_path / "live")]) == 0
+    from_file, live = all_of(tmp_path / "f"), all_of(tmp_path / "live")
+    assert live[0]["cluster_id"].equals(from_file[0]["cluster_id"])
+    assert live[2].clusters == from_file[2].clusters
+    assert live[3:] == from_file[3:]
+
+
+def test_texts_without_a_word_are_noise_that_is_counted(news):
+    frame = news.copy()
+    frame.loc[5, "headline"] = None
+    frame.loc[7, "headline"] = "! ? 12 \U0001f600"
+    found = dynmeans.cluster(frame, text="headline", **WEEKLY)
+    assert found.labels.index[found.labels == -1].tolist() == [5, 7]
+    assert found.status.n_wordless == 2
+    assert "2 rows without a word: noise, with the label -1." in found.story()
+
+
+def test_hostile_texts_are_clustered_or_noise_and_leave_no_markup_on_the_page(tmp_path):
+    texts = ["", " ", "12 34", "\U0001f600", "a", "<script>alert(1)</script>", "x" * 100_000]
+    texts += [
+        "\u05e9\u05dc\u05d5\u05dd \u05e2\u05d5\u05dc\u05dd",
+        "NULL",
+        "'; DROP TABLE words; --",
+        "\x00\x07 bell",
+    ]
+    texts += ["war of words <img src=x onerror=alert(1)>", None] + ["storm and flood"] * 20
+    frame = pd.DataFrame({"t": texts, "n": np.arange(len(texts)) // 10})
+    found = dynmeans.cluster(frame, text="t", batch="n")
+    assert found.labels.notna().all()
+    names = [name for name in found.topics["name"] if name] + list(found.clusters["name"].dropna())
+    assert not any(set(name) & set("<>&") for name in names)
+    found.report(tmp_path / "page.html")
+    assert "<img src=x" not in (tmp_path / "page.html").read_text()
+
+
+def test_windows_without_any_word_let_time_pass():
+    frame = pd.DataFrame({"t": ["storm flood", "...", "storm flood"], "n": [0, 1, 2]})
+    assert dynmeans.cluster(frame, text="t", batch="n").labels.tolist() == [0, -1, 0]
+
+
+def test_topics_come_in_the_number_asked_for_and_stay_in_one_group(news, tmp_path):
+    found = dynmeans.cluster(news, text="headline", n_clusters=4, out=tmp_path / "run", **WEEKLY)
+    assert found.labels.nunique() == 4
+    assert len(found.topics) == 4
+    assert found.topics["n_texts"].is_monotonic_decreasing
+    with found.run() as run:
+        assert run.store.manifest(GROUPS)
+    assert (
+        main(["labels", str(tmp_path / "run"), "--labels-only", "-o", str(tmp_path / "l.csv")]) == 0
+    )
+    assert pd.read_csv(tmp_path / "l.csv")["cluster_id"].nunique() == 4
+
+
+def test_small_topics_are_listed_together(news):
+    frame = pd.concat([news, pd.DataFrame({"when": [news["when"].iloc[-1]], "headline": ["zyx"]})])
+    topics = dynmeans.cluster(frame, text="headline", **WEEKLY).topics
+    assert topics["name"].iloc[-1] == "small topics"
+    assert topics["cluster_id"].iloc[-1] == -1
+    assert topics["n_texts"].sum() == len(frame)
+
+
+def test_text_takes_a_language_and_stop_words(news):
+    with pytest.raises(ValueError, match="language"):
+        dynmeans.cluster(news, text="headline", language="xx", **WEEKLY)
+    word = news["headline"].str.split().explode().value_counts().index[0].lower()
+    found = dynmeans.cluster(news, text="headline", stop_words=[word], **WEEKLY)
+    assert not found.clusters["name"].str.split(", ").explode().eq(word).any()
+
+
+def test_a_column_of_numbers_is_no_text(news):
+    with pytest.raises(ValueError, match="text must be a column of text, but 'topic' is BIGINT"):
+        dynmeans.cluster(news, text="topic", **WEEKLY)
+
+
+def test_a_job_of_texts_stores_how_they_are_read():
+    options = WindowOptions(text="t", count=5, language="none", stop_words=("foo",))
+    assert WindowOptions.from_fields((), options.to_fields()) == options

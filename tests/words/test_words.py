@@ -1,0 +1,186 @@
+"""Words of texts, their vectors, and what is remembered of them."""
+
+import sys
+import types
+
+import numpy as np
+import pytest
+
+from dynmeans.inputs.input_error import InputError
+from dynmeans.words.split_words import split_words
+from dynmeans.words.stop_words import ENGLISH, stop_words
+from dynmeans.words.topic_groups import group_topics
+from dynmeans.words.topic_names import WordCounts
+from dynmeans.words.word_table import COMPANY_UNIT, WordTable
+
+TEXTS = [
+    f"{a} {b} {c}"
+    for a, b, c in zip(
+        ["rain", "snow", "wind", "goal", "match", "team"] * 20,
+        ["storm", "flood", "river", "cup", "league", "coach"] * 20,
+        ["north", "south", "coast"] * 40,
+        strict=True,
+    )
+]
+
+
+def rows_of(table, texts):
+    return table.transform(texts)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", []),
+        ("12 1,200 3.5 %", []),
+        ("\U0001f600 \U0001f680\U0001f1e6\U0001f1fa", []),
+        ("\ud800 lone \udfff", ["lone"]),
+        ("<script>alert('x')</script> <b>bold</b> &lt;i&gt;", ["alert", "bold"]),
+        ("5 < 6 and 7 > 3 fine", ["and", "fine"]),
+        (
+            "\u0645\u0631\u062d\u0628\u0627 \u05e9\u05dc\u05d5\u05dd",
+            ["\u0645\u0631\u062d\u0628\u0627", "\u05e9\u05dc\u05d5\u05dd"],
+        ),
+        ("don't it's l'homme", ["don", "it", "homme"]),
+        ("covid-19 e-mail #MeToo @bob a@b.com", ["covid", "mail", "metoo"]),
+        ("x" * 100_000, []),
+        ("\uff28\uff45\uff4c\uff4c\uff4f", ["hello"]),
+        ("\u0939\u093f\u0928\u094d\u0926\u0940", ["\u0939\u093f\u0928\u094d\u0926\u0940"]),
+    ],
+)
+def test_words_of_hostile_texts(text, words):
+    assert split_words(text) == words
+
+
+def test_a_text_of_a_hundred_thousand_characters_is_one_unit_row():
+    rows = WordTable().transform([" ".join(f"word{i}" for i in range(12_000)), "<" * 100_000])
+    assert np.linalg.norm(rows, axis=1).round(4).tolist() == [1.0, 0.0]
+
+
+def test_stop_words_are_of_grammar_and_not_of_content():
+    assert {"the", "of", "to", "for"} <= ENGLISH
+    assert not {"fire", "bill", "mine", "mill", "system", "call", "found", "interest"} & ENGLISH
+
+
+def test_other_languages_come_from_a_package_and_are_named_where_it_is_missing(monkeypatch):
+    package = types.ModuleType("stopwordsiso")
+    package.langs = lambda: {"de", "en"}
+    package.stopwords = {"de": {"und", "der"}}.get
+    monkeypatch.setitem(sys.modules, "stopwordsiso", package)
+    assert {"und", "the", "foo"} <= stop_words("en, de", ["Foo"])
+    with pytest.raises(InputError, match="language must be codes of languages"):
+        stop_words("xx")
+    monkeypatch.setitem(sys.modules, "stopwordsiso", None)
+    with pytest.raises(InputError, match="stopwordsiso, which is not installed"):
+        stop_words("de")
+
+
+def test_rows_have_length_one_and_a_text_without_a_word_is_zeros():
+    rows = rows_of(WordTable(ENGLISH), [*TEXTS, "", None, "the of 12"])
+    lengths = np.linalg.norm(rows, axis=1)
+    np.testing.assert_allclose(lengths[: len(TEXTS)], 1.0, rtol=1e-6)
+    assert not rows[len(TEXTS) :].any()
+
+
+def test_words_that_keep_the_same_company_come_near_each_other():
+    table = WordTable()
+    others = [f"u{i} v{i} w{i}" for i in range(8)] * 30
+    rows_of(table, [f"{a} storm flood" for a in ("rain", "snow")] * 30 + others)
+    near, far = table.map(["snow", "u1"]) @ table.map(["rain"])[0]
+    assert near > 0.3 > far
+
+
+def test_vectors_of_a_window_do_not_depend_on_later_windows_nor_on_its_order():
+    first = rows_of(WordTable(), TEXTS)
+    table = WordTable()
+    turned = rows_of(table, TEXTS[::-1])[::-1]
+    np.testing.assert_array_equal(first, turned)
+    later = rows_of(table, TEXTS)
+    assert not np.array_equal(first, later)  # the company is known better
+
+
+def test_rows_of_many_texts_are_those_of_fewer_at_a_time(monkeypatch):
+    expected = rows_of(WordTable(), TEXTS)
+    monkeypatch.setattr("dynmeans.words.word_table._BLOCK", 1_000_000)
+    np.testing.assert_array_equal(rows_of(WordTable(), TEXTS), expected)
+
+
+def test_company_is_the_sum_of_the_unit_rests():
+    table = WordTable()
+    rows_of(table, ["one two", "one two three"])
+    k = table.places["one"]
+    signs = {w: np.unpackbits(table._signs[table.places[w]]) * 2.0 - 1 for w in table.places}
+    # ln((1 + 2) / (1 + seen)): two texts each with one and two, one with three.
+    two, three = 0.0, np.log(3 / 2)
+    rest = two * signs["two"] + three * signs["three"]
+    expected = rest / np.linalg.norm(rest)
+    np.testing.assert_allclose(table._company[k] * COMPANY_UNIT, expected, atol=COMPANY_UNIT)
+    assert table._columns["n_texts"][k] == 1
+
+
+def test_a_table_comes_back_from_its_rows_to_the_bit():
+    table = WordTable(ENGLISH)
+    rows_of(table, TEXTS[:60])
+    kept = {row[0]: row for row in table.take_changes()[0]}
+    rows_of(table, TEXTS[60:80])
+    changed, forgotten = table.take_changes()
+    kept |= {row[0]: row for row in changed}
+    again = WordTable.from_rows([kept[w] for w in sorted(kept)], table.header(), ENGLISH)
+    assert not forgotten
+    np.testing.assert_array_equal(again.transform(TEXTS[80:]), table.transform(TEXTS[80:]))
+    assert again.header() == table.header()
+
+
+def test_rare_words_are_forgotten_where_there_are_too_many_and_memory_stays_bounded():
+    table = WordTable(most_words=200)
+    for window in range(12):
+        texts = [f"storm flood w{window}x{i} v{window}y{i}" for i in range(60)]
+        rows_of(table, texts)
+        rows, forgotten = table.take_changes()
+        assert len(table.places) <= 200
+        assert not {row[0] for row in rows} & set(forgotten)
+    assert "storm" in table.places
+    total = sum(table._company.astype(np.int64))
+    np.testing.assert_array_equal(table.total, total)
+    assert table.totals.n_rests == table._columns["n_texts"].sum()
+
+
+def test_company_of_a_very_frequent_word_is_halved_before_it_leaves_32_bits(monkeypatch):
+    monkeypatch.setattr("dynmeans.words.word_table._MOST_TEXTS", 32)
+    table = WordTable()
+    for _ in range(10):
+        rows_of(table, TEXTS)
+    assert table._columns["n_texts"].max() < 32 + len(TEXTS)
+    np.testing.assert_array_equal(table.total, sum(table._company.astype(np.int64)))
+    assert table.totals.n_rests == table._columns["n_texts"].sum()
+
+
+def test_topics_are_named_by_words_that_most_texts_share():
+    counts = WordCounts()
+    for n in range(20):
+        counts.add(3, f"sars outbreak in city{n}")
+        counts.add(4, f"the world cup final{n}")
+    counts.add(5, "extraordinarily " * 3 + "incomprehensibilities characteristically")
+    names = counts.names(ENGLISH)
+    assert set(names[3].split(", ")) == {"sars", "outbreak"}
+    assert set(names[4].split(", ")) == {"world", "cup"}
+    assert max(map(len, names.values())) <= 30
+
+
+@pytest.mark.parametrize("n_groups", [1, 3, 7])
+def test_topics_are_grouped_to_the_number_asked_for(n_groups):
+    rng = np.random.default_rng(0)
+    centers = rng.normal(size=(80, 16))
+    centers /= np.linalg.norm(centers, axis=1, keepdims=True)
+    sizes = rng.integers(1, 100, 80).astype(float)
+    groups = group_topics(centers, sizes, n_groups)
+    assert sorted(set(groups.tolist())) == list(range(n_groups))
+    assert groups[np.argmax(sizes)] == 0
+
+
+def test_topics_of_one_direction_are_one_group():
+    centers = np.repeat(np.eye(3, 8), 10, axis=0) + 0.01 * np.random.default_rng(0).normal(
+        size=(30, 8)
+    )
+    groups = group_topics(centers, np.ones(30), 3)
+    assert len({tuple(groups[i : i + 10]) for i in (0, 10, 20)}) == 3
