@@ -72,7 +72,7 @@ def test_auto_goes_back_to_compiled_code_where_the_card_is_full(error, monkeypat
 def test_auto_does_not_hide_other_errors_of_the_card(monkeypatch):
     monkeypatch.setitem(sys.modules, "dynmeans.engine.gpu.backend", _NoRoom(_CudaError(700)))
     with pytest.raises(_CudaError, match="700"):
-        auto.step(Batch(POINTS))
+        auto.step(Batch(POINTS), ClusterState.empty(1), PENALTIES)
 
 
 class _Card:

@@ -217,13 +217,14 @@ def test_rows_that_stay_behind_do_not_come_to_revive_a_cluster_first(pace):
     points = np.linspace(-1.0, 1.0, 201)[:, None]
     clusters = (np.array([[0.0], [7.8]]), np.array([0.0, 0.0]), np.array([1.0, 0.04]))
     labels, own = np.zeros(201, np.int32), points[:, 0] ** 2
+    hashes = compiled.hash_rows(points, 0, 0)
     *_, in_doubt = compiled.propose_labeled(
-        [(points, None, 0, None, labels, labels.copy(), own, None)],
+        [(points, None, 0, None, hashes, True, labels, labels.copy(), own, None)],
         7,
         (*clusters, np.array([1, 0], np.uint8)),
         100.0,
-        0,
-        2**64 - 1,
+        to_words(0),
+        to_words(END - 1),
         201,
         np.array([1.0, 0.0]),
         201,
