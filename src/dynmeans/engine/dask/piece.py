@@ -60,11 +60,19 @@ class Piece:
         """Bytes of the rows, for Dask."""
         return object.__sizeof__(self) + sum(part.points.nbytes for part in self.parts)
 
-    def run(self, run: OrderRun, kept_runs: tuple[str, ...], positions: Words | None) -> PieceRun:
+    def run(
+        self,
+        run: OrderRun,
+        kept_runs: tuple[str, ...],
+        positions: Words | None,
+        followed: Any = None,
+    ) -> PieceRun:
         """What is known in this run; runs that are not kept are forgotten."""
         known = self._runs.get(run.name)
         if known is None:
             known = PieceRun(self, run, positions)
+        if followed is not None:
+            known.followed = followed
         kept = {name: self._runs[name] for name in kept_runs if name in self._runs}
         self._runs = {**kept, run.name: known}
         return known
