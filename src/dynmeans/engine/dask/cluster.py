@@ -12,8 +12,8 @@ import numpy as np
 from dynmeans.algorithm.cluster import NO_FALL, has_risen
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask.assign_labels import PassRequests, Remembered, first_pass, later_pass
-from dynmeans.engine.dask.messages import Decided, InDoubt, Labeling, Moves, OrderRun, Reply
 from dynmeans.engine.dask.follow import follow_first
+from dynmeans.engine.dask.messages import Decided, InDoubt, Labeling, Moves, OrderRun, Reply
 from dynmeans.engine.dask.pass_log import ClusterTable, PassLog
 from dynmeans.engine.execution import choose_n_threads
 from dynmeans.records.arrays import FloatArray, IntArray

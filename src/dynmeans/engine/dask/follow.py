@@ -5,17 +5,16 @@ are sent a block of turns at a time; what is held here is one block, the cluster
 (4 bytes a row), which the workers get once the pass is over. Later passes are made by the workers.
 """
 
-from contextlib import nullcontext
 from itertools import pairwise
 
 import numpy as np
 
-from dynmeans.engine import blas
-from dynmeans.engine.compiled import compiled
+from dynmeans.engine.batch import Batch
 from dynmeans.engine.dask.assign_labels import PassRequests
 from dynmeans.engine.dask.messages import Moves, TurnRequest, TurnRows
 from dynmeans.engine.dask.pass_log import ClusterTable, PassLog
-from dynmeans.engine.dask.turns import count_below, turn_order
+from dynmeans.engine.dask.turns import turn_order
+from dynmeans.engine.following import follow_rows
 from dynmeans.records.arrays import FloatArray
 
 BLOCK_BYTES = 2**24  # of the rows that are held here at a time
@@ -56,10 +55,8 @@ def _follow_block(
     found: list[TurnRows], clusters: Clusters, new_penalty: float
 ) -> tuple[np.ndarray[tuple[int], np.dtype[np.int32]], Clusters]:
     """Visit the rows of one block; return their labels, and the clusters afterwards."""
-    order = turn_order(np.concatenate([reply.turns for reply in found])).astype(np.uint32)
+    order = turn_order(np.concatenate([reply.turns for reply in found]))
     rows = np.concatenate([reply.rows for reply in found])
     weights = np.concatenate([reply.weights for reply in found])
-    sgemm = blas.sgemm_for(rows)
-    with blas.one_thread() if sgemm else nullcontext():
-        labels, *after = compiled.follow_rows(rows, weights, order, *clusters, new_penalty, sgemm)
+    labels, *after = follow_rows(Batch(rows, weights), order, *clusters, new_penalty)
     return labels, (after[0], after[1], after[2])

@@ -129,9 +129,7 @@ class Round:
 class Workers:
     """The workers that hold the pieces of one batch."""
 
-    def __init__(
-        self, client: Client, batch: str, pieces: list[Future], sizes: list[int]
-    ) -> None:
+    def __init__(self, client: Client, batch: str, pieces: list[Future], sizes: list[int]) -> None:
         self._client, self._batch, self._pieces, self.sizes = client, batch, pieces, sizes
         self._order, self._positions = "", list[Future]()
         self._begin, self.followed = "", list[Future]()
@@ -150,11 +148,12 @@ class Workers:
 
     def begin_with(self, labels: list[Any], run: str) -> None:
         """Give each piece the labels of the first pass of a run, made here; none before it."""
-        self._begin, self._addresses = run if labels else "", []
-        self.followed = [
-            self._client.submit(_beside, piece, own, key=order_key(self._batch, number, run))
-            for number, (piece, own) in enumerate(zip(self._pieces, labels, strict=False))
-        ]
+        self._begin, self._addresses, self.followed = run if labels else "", [], []
+        for number, own in enumerate(labels):
+            # All that a worker needs to answer for a piece has to lie in one place.
+            there = self._pieces[number], *self._positions[number : number + 1]
+            key = order_key(self._batch, number, run)
+            self.followed.append(self._client.submit(_first_given, own, *there, key=key))
 
     def ask(self, request: AnyRequest) -> list[Any]:
         """Have every piece answer; returns when all have."""
@@ -230,8 +229,8 @@ def order_key(batch: str, number: int, order: str) -> str:
     return f"{batch}-{number}-{order}"
 
 
-def _beside(piece: Any, values: Any) -> Any:
-    """Where the piece is; it is given so that Dask runs this there."""
+def _first_given(values: Any, *there: Any) -> Any:
+    """Where the others are; they are given so that Dask runs this there."""
     return values
 
 
