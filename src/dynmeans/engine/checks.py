@@ -51,7 +51,10 @@ def checked_points(points: npt.ArrayLike, n_features: int, name: str = "points")
 def as_rows(points: npt.ArrayLike, name: str = "points") -> BatchArray:
     """Return the points as an array of rows of floats, whatever their values."""
     if hasattr(points, "toarray"):
-        raise TypeError(f"{name} must be a dense array, got a sparse {type(points).__name__}.")
+        raise TypeError(
+            f"{name} must be a dense array, got a sparse {type(points).__name__}. Sparse rows are "
+            "taken by dynmeans.cluster and DynamicMeans(space='cosine')."
+        )
     refuse_masked(name, points)
     array = np.asarray(points)
     if array.ndim != 2:

@@ -22,6 +22,12 @@ from dynmeans.follow.follow import Step
 from dynmeans.inputs.batch_times import When, as_when, checked_when, steps_between
 from dynmeans.records.arrays import BatchArray
 from dynmeans.records.history import History
+from dynmeans.spaces.sparse_rows import (
+    check_space_of_sparse,
+    is_sparse,
+    n_projected,
+    project_rows,
+)
 
 BOTH = (np.float64, np.float32)
 # What estimators remember beside what they show; scikit-learn hides attributes there too.
@@ -51,6 +57,8 @@ def check_rows(
                 model.n_features_in_ = width
                 model.__dict__.pop("feature_names_in_", None)
             return X
+    if is_sparse(X):
+        return _project_sparse(model, X, n_features, min_points)
     if hasattr(X, "shape") and len(X.shape):
         check_size("X", X.shape[0])
     refuse_masked("X", X)
@@ -72,6 +80,25 @@ def check_rows(
     return checked_coordinates(points, "X")
 
 
+def _project_sparse(model: Any, X: Any, n_features: int | None, min_points: int) -> BatchArray:
+    """Return the rows of a sparse matrix in few coordinates; its columns are the features."""
+    check_space_of_sparse("X", getattr(model, "space", "raw"))
+    is_first, known = n_features is None, model.__dict__
+    is_resumed = not is_first and "_step" not in known
+    if is_resumed and n_features == n_projected(X.shape[-1]) == known["n_features_in_"]:
+        # A memory knows the coordinates alone, not how many columns they were projected from.
+        model.n_features_in_ = X.shape[1]
+    validate_data(
+        model,
+        X,
+        accept_sparse=True,
+        reset=is_first,
+        ensure_min_samples=min_points,
+        ensure_all_finite=False,
+    )
+    return checked_coordinates(project_rows("X", X), "X")
+
+
 def check_batch(
     model: Any,
     X: Any,
@@ -83,7 +110,7 @@ def check_batch(
     """Check a batch, wherever it lies, and its features against those of the first one."""
     rows_of = partial(check_rows, model, n_features=n_features, min_points=min_points)
     batch = take_batch(X, sample_weight, n_features, name="X", rows_of=rows_of, execution=execution)
-    if n_features is None:
+    if n_features is None and not is_sparse(X):
         model.n_features_in_ = batch.n_features
     names = batch.feature_names
     if names is not None and n_features is None and all(isinstance(name, str) for name in names):
