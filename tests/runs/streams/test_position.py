@@ -10,6 +10,9 @@ from attack.targets.messages import Given, Kept
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dynmeans import Run
+from dynmeans.follow.recipe import Recipe
+from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.far_ahead import FarAhead, Limits
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.stopping import StoppedError
@@ -79,6 +82,57 @@ def test_any_breaks_give_the_windows_letters_and_position_of_an_unbroken_pass(da
     breaks = data.draw(st.lists(BREAK, max_size=5))
     whole = read(bodies, partitions, options, [])
     assert read(bodies, partitions, options, breaks) == whole
+
+
+def follow(folder, bodies, failing, commit_seconds):
+    """Read all into a run; where a window is in `failing` what looks at it raises, once."""
+    options = WindowOptions(("x",), time="t", every="10s", time_unit="s", lateness="20s", id="n")
+    config = RunConfig(("x",), Recipe(1.0, random_state=0))
+    Run.create(folder, config).close()
+    for _ in range(len(failing) + 1):
+        with Run.open(folder) as run:
+
+            def look(record, window):
+                if ("on_window", record.step) in failing:
+                    failing.remove(("on_window", record.step))
+                    raise LookupError
+
+            def after_commit():
+                reached = ("after_commit", run.status().n_windows)
+                if reached in failing:
+                    failing.remove(reached)
+                    raise LookupError
+
+            stream = Given(bodies, threading.Event(), None)
+            windows = StreamWindows(stream, options, run, until_idle=0.0)
+            try:
+                run.process(
+                    windows,
+                    commit_seconds=commit_seconds,
+                    on_window=look,
+                    after_commit=after_commit,
+                )
+            except LookupError:
+                continue
+            break
+    with Run.open(folder) as run:
+        run.verify()
+        labels, status = run.labels(frame="arrow"), run.status()
+        letters = [letter["position"] for letter in run.dead_letters()]
+    return labels.to_pydict(), (status.n_rows, status.n_late, status.n_windows), letters
+
+
+@pytest.mark.parametrize("commit_seconds", [0.0, 1e9], ids=["each", "together"])
+def test_failing_callbacks_alerts_and_sinks_lose_no_window_of_a_stream(tmp_path, commit_seconds):
+    times = [i * 3 - (200 if i % 17 == 9 else 0) for i in range(120)]
+    bodies = [json.dumps({"t": START + t, "x": t % 7, "n": i}) for i, t in enumerate(times)]
+    whole = follow(tmp_path / "whole", bodies, [], commit_seconds)
+    assert whole[1][2] > 20
+    assert len(whole[2]) == 6
+    failing = [("on_window", n) for n in (0, 1, 4, 5, 17)]
+    failing += [("after_commit", n) for n in (3, 8, 12)] if commit_seconds == 0.0 else []
+    assert follow(tmp_path / "broken", bodies, failing, commit_seconds) == whole
+    assert failing == []
 
 
 NUMBERS = st.tuples(st.sampled_from("ab"), st.integers(0, 30))
