@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain, islice
 from typing import Any
@@ -71,7 +72,8 @@ class Stepper:
             self._keep(window, step, record)
             n_windows += 1
             if on_window is not None:
-                on_window(record, window)
+                with self._committing_first(token):
+                    on_window(record, window)
             n_rows += window.n_points
             is_due = time.monotonic() - last_commit >= commit_seconds or n_rows >= MAX_GROUP_ROWS
             if token is None and is_due:
@@ -107,7 +109,7 @@ class Stepper:
         self, stream: Iterator[Window], token: str | None
     ) -> tuple[Window, Step, StepRecord] | None:
         """Step on the next window. If that fails, what was taken in before is committed first."""
-        try:
+        with self._committing_first(token):
             window = next(stream, None)
             if window is None:
                 return None
@@ -115,6 +117,12 @@ class Stepper:
                 window = self._texts.as_vectors(window)
                 self._counts["n_wordless"] += int((~_has_word(window)).sum())
             return window, *self._step(window)
+
+    @contextmanager
+    def _committing_first(self, token: str | None) -> Iterator[None]:
+        """If the work within fails, commit what was taken in before; with a token, all is open."""
+        try:
+            yield
         except BaseException:
             if self._pending.windows and token is None:
                 self._commit()
