@@ -39,20 +39,34 @@ class ProposalList {
         found_.push_back({turn, part, row});
     }
 
-    // The first `limit`, by increasing turn.
+    // All rows of a part in this range that take part.
     template <typename Value>
-    Proposals take(const std::vector<Part<Value>>& parts, std::size_t limit,
-                   std::size_t n_features) {
+    void add_rows(const Part<Value>& part, std::size_t p, const TurnRange& range) {
+        for (std::size_t i = 0; i < part.points.n_points; ++i)
+            if (part.points.takes_part(i) && part.is_in(i, range)) add(part.turn(i), p, i);
+    }
+
+    // The first `limit`, by increasing turn; with their places in the piece and their weights, if
+    // these are asked for.
+    template <typename Value>
+    Proposals take(const std::vector<Part<Value>>& parts, std::size_t limit, std::size_t n_features,
+                   std::vector<std::int64_t>* places = nullptr,
+                   std::vector<double>* weights = nullptr) {
         Proposals kept;
         kept.n_found = found_.size();
         const std::size_t n = std::min(limit, found_.size());
         std::partial_sort(found_.begin(), found_.begin() + n, found_.end(),
                           [](const Found& a, const Found& b) { return a.turn < b.turn; });
         std::vector<double> buffer(n_features);
+        std::vector<std::size_t> edges(1, 0);
+        for (const Part<Value>& part : parts) edges.push_back(edges.back() + part.points.n_points);
         for (std::size_t f = 0; f < n; ++f) {
             kept.turns.push_back(found_[f].turn);
             const double* y = parts[found_[f].part].points.row(found_[f].row, buffer.data());
             kept.rows.insert(kept.rows.end(), y, y + n_features);
+            if (!places) continue;
+            places->push_back(static_cast<std::int64_t>(edges[found_[f].part] + found_[f].row));
+            weights->push_back(parts[found_[f].part].points.weight(found_[f].row));
         }
         return kept;
     }

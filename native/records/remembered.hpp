@@ -62,12 +62,14 @@ struct Remembered {
 
     // From what follows from the penalties already: enough for a run of Algorithm 2.
     Remembered(const double* centers, std::size_t n_features, std::vector<double> given_gamma,
-               std::vector<double> given_offsets, std::vector<double> given_scales)
+               std::vector<double> given_offsets, std::vector<double> given_scales,
+               bool is_on_sphere = false)
         : centers(centers),
           last_centers(centers),
           weights(nullptr),
           n_clusters(given_gamma.size()),
           n_features(n_features),
+          is_on_sphere(is_on_sphere),
           gamma(std::move(given_gamma)),
           offsets(std::move(given_offsets)),
           scales(std::move(given_scales)) {}
