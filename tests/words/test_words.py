@@ -10,7 +10,8 @@ from dynmeans.inputs.input_error import InputError
 from dynmeans.words.split_words import split_words
 from dynmeans.words.stop_words import ENGLISH, stop_words
 from dynmeans.words.topic_groups import group_topics
-from dynmeans.words.topic_names import WordCounts
+from dynmeans.words.topic_names import new_words, topic_name
+from dynmeans.words.topics import Topics
 from dynmeans.words.word_table import COMPANY_UNIT, WordTable
 
 TEXTS = [
@@ -155,16 +156,62 @@ def test_company_of_a_very_frequent_word_is_halved_before_it_leaves_32_bits(monk
     assert table.totals.n_rests == table._columns["n_texts"].sum()
 
 
+def topics_of(texts, labels):
+    table, topics = WordTable(ENGLISH), Topics()
+    table.transform(texts)
+    topics.add(np.array(labels), table.last, np.zeros(len(texts)), table.seen_in)
+    return topics.by_id, table, topics
+
+
 def test_topics_are_named_by_words_that_most_texts_share():
-    counts = WordCounts()
-    for n in range(20):
-        counts.add(3, f"sars outbreak in city{n}")
-        counts.add(4, f"the world cup final{n}")
-    counts.add(5, "extraordinarily " * 3 + "incomprehensibilities characteristically")
-    names = counts.names(ENGLISH)
+    texts = [f"sars outbreak in city{n}" for n in range(20)]
+    texts += [f"the world cup final{n}" for n in range(20)]
+    texts += ["extraordinarily " * 3 + "incomprehensibilities characteristically"]
+    names = {k: topic.name for k, topic in topics_of(texts, [3] * 20 + [4] * 20 + [5])[0].items()}
     assert set(names[3].split(", ")) == {"sars", "outbreak"}
     assert set(names[4].split(", ")) == {"world", "cup"}
     assert max(map(len, names.values())) <= 30
+
+
+def test_a_word_that_is_as_frequent_elsewhere_is_not_in_a_name():
+    assert topic_name({"police": 5, "siege": 4}, 5, {"police": 50, "siege": 4}, 60) == "siege"
+
+
+def test_a_topic_keeps_its_name_until_it_has_grown_by_half():
+    by_id, table, topics = topics_of(["sars virus"] * 10, [0] * 10)
+    for n, expected in ((4, {"sars", "virus"}), (40, {"sars", "quarantine"})):
+        texts = ["sars quarantine"] * n
+        table.transform(texts)
+        topics.add(np.zeros(n, int), table.last, np.zeros(n), table.seen_in)
+        assert set(by_id[0].name.split(", ")) == expected
+
+
+def test_words_of_a_window_are_those_that_the_topic_had_less_of():
+    before = {"iraq": 90, "war": 70, "inspectors": 30}
+    assert new_words({"iraq": 20, "war": 14, "looting": 8}, 20, before, 100) == "looting"
+    assert new_words({"iraq": 2, "troops": 1}, 2, {}, 0) == "iraq"
+
+
+def test_a_topic_keeps_its_nearest_and_its_latest_texts():
+    texts = ["one storm", "two storm", "three storm", "four storm \ud800"]
+    table, topics = WordTable(), Topics()
+    table.transform(texts)
+    away = np.array([0.5, 0.1, 0.3, 0.4])
+    topics.add(np.zeros(4, int), table.last, away, table.seen_in)
+    assert topics.by_id[0].typical == "two storm"
+    assert topics.by_id[0].recent == ["four storm ?", "three storm", "two storm"]
+
+
+def test_words_beside_any_other_are_common_and_those_of_a_topic_are_not():
+    rng = np.random.default_rng(0)
+    topics = [[f"t{k}w{j}" for j in range(12)] for k in range(20)]
+    texts = []
+    for _ in range(1500):
+        words = rng.choice(topics[rng.integers(20)], 5, replace=False).tolist()
+        texts.append(" ".join([*words, *rng.choice(["und", "der", "die"], 1)]))
+    table = WordTable()
+    table.transform(texts)
+    assert set(table.are_common(["und", "der", "die", "t0w0", "t5w3"])) == {"und", "der", "die"}
 
 
 @pytest.mark.parametrize("n_groups", [1, 3, 7])

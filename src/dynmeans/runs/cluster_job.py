@@ -27,7 +27,7 @@ from dynmeans.runs.look.other_scales import scales_in_words, scales_of_run
 from dynmeans.runs.look.space_words import new_beyond, proposed_space
 from dynmeans.runs.look.status import RunStatus
 from dynmeans.runs.look.telling_values import name_by_words
-from dynmeans.runs.look.topics import group_run, name_topics
+from dynmeans.runs.look.topics import group_run, stop_word_note
 from dynmeans.runs.reading.columns import match_features
 from dynmeans.runs.reading.live_windows import LiveWindows
 from dynmeans.runs.reading.sources.source import Source
@@ -129,17 +129,16 @@ class ClusterJob:
 
     def _name(self, run: Run, source: Source | None, done: ClusterResult) -> None:
         """Name clusters by the words of a column, where one was named for that."""
-        if (column := self.describe or self.windows.text) is None or not done.n_windows:
+        if not done.n_windows:
+            return
+        if self.windows.text is not None:
+            group_run(run)
+        column = self.describe or self.windows.text
+        if column is None or column == self.windows.text:
             return
         if source is None:
-            if self.windows.text == column:
-                return
             raise InputError("describe", "is for files and frames")
-        if self.windows.text == column:
-            group_run(run)
-            name_topics(run, column, source)
-        else:
-            name_by_words(run, column, source)
+        name_by_words(run, column, source)
 
     def choose(self) -> tuple[Suggestion, int]:
         """Choose penalties on the first windows, without a run; also count the rows left out."""
@@ -347,6 +346,7 @@ def _notes(run: Run, choice: Suggestion | None) -> Iterator[ArgumentText | None]
     # A cluster was forgotten: others may be the same.
     if (penalties := run.penalties) and run.status().n_identities > run.state.n_clusters:
         yield link_words(links_of_run(run), penalties.max_gap)
+    yield stop_word_note(run)
     yield scales_in_words(scales_of_run(run))
     found, recipe = n_per_window(run.store), run.config.recipe
     is_text = bool(run.config.source.get("text"))

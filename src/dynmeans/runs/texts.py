@@ -1,14 +1,18 @@
 """The words of a run of texts, and its windows of texts as windows of vectors."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
+from dynmeans.follow.memory import Memory
+from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.step_record import StepRecord
 from dynmeans.runs.reading.window import Window
 from dynmeans.runs.store.commit import Commit
 from dynmeans.runs.store.schema import WORD_TABLE
 from dynmeans.runs.store.store import Store
 from dynmeans.words.stop_words import stop_words
+from dynmeans.words.topics import Topic, Topics
 from dynmeans.words.word_table import WIDTH, WordTable
 
 
@@ -27,11 +31,19 @@ def table_of(store: Store, source: Mapping[str, Any]) -> WordTable:
     return WordTable.from_rows(rows, header, left_out)
 
 
-class Texts:
-    """The words of a run; kept with its memory, so that it resumes to the bit."""
+def topics_of(store: Store, ids: Collection[int] | None = None) -> dict[int, Topic]:
+    """Return the topics of a run as of its last commit, of all clusters or of some."""
+    rows = (tuple(row)[:-1] for row in store.rows("topics", "ORDER BY cluster_id"))
+    return {k: Topic.from_row(rest) for k, *rest in rows if ids is None or k in ids}
 
-    def __init__(self, store: Store, source: Mapping[str, Any]) -> None:
+
+class Texts:
+    """Words and topics of a run; kept with its memory, so that it resumes to the bit."""
+
+    def __init__(self, store: Store, source: Mapping[str, Any], memory: Memory | None) -> None:
         self._table = table_of(store, source)
+        known = set() if memory is None else set(memory.clusters.ids.tolist())
+        self._topics = Topics(topics_of(store, known) if known else None)
 
     def as_vectors(self, window: Window) -> Window:
         """Return the window with vectors in place of texts; zeros for a text without a word."""
@@ -40,8 +52,21 @@ class Texts:
         vectors = self._table.transform(window.texts)
         return replace(window, points=vectors, texts=None, are_points_checked=True)
 
-    def add_to(self, commit: Commit) -> None:
-        """Put the words that changed into a commit."""
-        commit.words, commit.forgotten_words = self._table.take_changes()
+    def add_to(
+        self, commit: Commit, record: StepRecord, distances: FloatArray, ids: IntArray
+    ) -> None:
+        """Put what the last window changed into a commit; `ids` are those of known clusters."""
+        texts, self._table.last = self._table.last, None
+        if texts is None:  # a window of vectors
+            return
+        told = self._topics.add(record.labels, texts, distances, self._table.seen_in)
+        commit.topics |= {k: (k, *self._topics.by_id[k].to_row()) for k in told}
+        commit.topic_words += [(record.step, k, words) for k, words in told.items() if words]
+        self._topics.keep(ids)
+        changed, forgotten = self._table.take_changes()
+        for word in forgotten:
+            commit.words.pop(word, None)
+        commit.forgotten_words.update(forgotten)
+        commit.words |= {row[0]: row for row in changed}
         n_words = len(self._table.places)
         commit.manifest[WORD_TABLE] = {**self._table.header(), "n_words": n_words}
