@@ -9,10 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dynmeans.engine.batch import Batch
 from dynmeans.follow.defaults import TEXTS, VECTORS, defaults_of
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.methods import OURS
 from dynmeans.follow.recipe import Recipe
+from dynmeans.follow.usual_choice import usual_choice
 from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import checked_range
@@ -31,7 +33,7 @@ from dynmeans.runs.look.topics import group_run, stop_word_note
 from dynmeans.runs.reading.columns import match_features
 from dynmeans.runs.reading.live_windows import LiveWindows
 from dynmeans.runs.reading.sources.source import Source
-from dynmeans.runs.reading.window import WindowOptions
+from dynmeans.runs.reading.window import Window, WindowOptions
 from dynmeans.runs.reading.windows import Windows
 from dynmeans.runs.run import OnWindow, Run
 from dynmeans.runs.stopping import StoppedError
@@ -40,8 +42,7 @@ from dynmeans.runs.store.schema import DATABASE
 from dynmeans.runs.store.store import check_may_create
 from dynmeans.runs.streams.addresses import open_stream
 from dynmeans.runs.streams.watermark import StreamWindows
-from dynmeans.runs.texts import vector_names
-from dynmeans.spaces.named import find_space
+from dynmeans.runs.texts import vector_names, vectors_of
 
 # From the rows of the source, if they are known, those read before, and the names of the features,
 # to what sees each window.
@@ -145,12 +146,11 @@ class ClusterJob:
         choices: list[Suggestion] = []
         with self.open_source() as source:
             config = self.config(source)
-            if not config.recipe.is_auto:
-                rule = "are not chosen in the space {!r}: there {:.3g} suits most streams"
-                space = find_space(config.recipe.space)
-                raise InputError("penalties", rule, space.name, space.usual_penalty or 0.0)
             ahead = _ahead(self.input, _windows(self, source, None))
-            begun(config, ahead.first, choices.append)
+            if config.recipe.is_auto:
+                begun(config, ahead.first, choices.append)
+            else:
+                choices.append(_usual(config, ahead.first))
         return choices[0], sum(window.n_dropped for window in ahead.first)
 
     def open_source(self) -> AbstractContextManager[Source | None]:
@@ -214,6 +214,16 @@ class ClusterJob:
     def _is_empty(self) -> bool:
         with Run.open(self.out) as run:
             return run.store.is_empty
+
+
+def _usual(config: RunConfig, windows: Sequence[Window]) -> Suggestion:
+    """Count clusters at the usual penalty of the space, and at a coarser and a finer one."""
+    if config.recipe.penalties.new_penalty is not None:
+        raise InputError("new_penalty", "is given, so there is nothing to choose")
+    as_vectors = vectors_of(config.source)
+    seen = [as_vectors(window) for window in windows]
+    batches = [Batch(window.points, window.weights) for window in seen]
+    return usual_choice(config.recipe, batches, [window.elapsed for window in windows])
 
 
 def _windows(job: ClusterJob, source: Source | None, position: Mapping[str, Any] | None) -> Any:

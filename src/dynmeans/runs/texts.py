@@ -1,7 +1,8 @@
 """The words of a run of texts, and its windows of texts as windows of vectors."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from dynmeans.follow.memory import Memory
@@ -21,14 +22,30 @@ def vector_names(column: str) -> tuple[str, ...]:
     return tuple(f"{column} vector[{j}]" for j in range(WIDTH))
 
 
+def _left_out(source: Mapping[str, Any]) -> frozenset[str]:
+    return stop_words(source.get("language", "en"), source.get("stop_words", ()))
+
+
 def table_of(store: Store, source: Mapping[str, Any]) -> WordTable:
     """Return the words of a run as of its last commit."""
-    left_out = stop_words(source.get("language", "en"), source.get("stop_words", ()))
     header = store.manifest(WORD_TABLE)
     if header is None:
-        return WordTable(left_out)
+        return WordTable(_left_out(source))
     rows = [tuple(row)[:-1] for row in store.rows("words", "ORDER BY word")]
-    return WordTable.from_rows(rows, header, left_out)
+    return WordTable.from_rows(rows, header, _left_out(source))
+
+
+def vectors_of(source: Mapping[str, Any]) -> Callable[[Window], Window]:
+    """Return what makes windows of vectors of windows of texts, from the first one on."""
+    return partial(_as_vectors, WordTable(_left_out(source)))
+
+
+def _as_vectors(table: WordTable, window: Window) -> Window:
+    """Return the window with vectors in place of texts; zeros for a text without a word."""
+    if window.texts is None:
+        return window
+    vectors = table.transform(window.texts)
+    return replace(window, points=vectors, texts=None, are_points_checked=True)
 
 
 def topics_of(store: Store, ids: Collection[int] | None = None) -> dict[int, Topic]:
@@ -46,11 +63,8 @@ class Texts:
         self._topics = Topics(topics_of(store, known) if known else None)
 
     def as_vectors(self, window: Window) -> Window:
-        """Return the window with vectors in place of texts; zeros for a text without a word."""
-        if window.texts is None:
-            return window
-        vectors = self._table.transform(window.texts)
-        return replace(window, points=vectors, texts=None, are_points_checked=True)
+        """Return the window with vectors in place of texts."""
+        return _as_vectors(self._table, window)
 
     def add_to(
         self, commit: Commit, record: StepRecord, distances: FloatArray, ids: IntArray
