@@ -5,11 +5,12 @@ import types
 
 import numpy as np
 import pytest
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from dynmeans.inputs.input_error import InputError
 from dynmeans.words.split_words import split_words
 from dynmeans.words.stop_words import ENGLISH, stop_words
-from dynmeans.words.topic_groups import group_topics
+from dynmeans.words.topic_groups import group_topics, text_levels
 from dynmeans.words.topic_names import new_words, topic_name
 from dynmeans.words.topics import Topics
 from dynmeans.words.word_table import COMPANY_UNIT, WordTable
@@ -231,3 +232,64 @@ def test_topics_of_one_direction_are_one_group():
     )
     groups = group_topics(centers, np.ones(30), 3)
     assert len({tuple(groups[i : i + 10]) for i in (0, 10, 20)}) == 3
+
+
+def test_levels_are_nested_and_small_topics_join_the_nearest_large_one():
+    rng = np.random.default_rng(1)
+    topics = np.eye(60)
+    centers = np.concatenate([topics, topics[:30] + 0.05 * rng.normal(size=(30, 60))])
+    centers /= np.linalg.norm(centers, axis=1, keepdims=True)
+    n_texts = np.concatenate([rng.integers(10, 400, 60), np.full(30, 3)]).astype(float)
+    levels = text_levels(centers, n_texts)
+    assert sorted(levels["fine"].tolist()) == list(range(90))
+    np.testing.assert_array_equal(levels["default"][60:], levels["default"][:30])
+    assert len(set(levels["default"].tolist())) == 60
+    assert len(set(levels["coarse"].tolist())) == 20
+    pairs = set(zip(levels["default"].tolist(), levels["coarse"].tolist(), strict=True))
+    assert len(pairs) == 60
+
+
+def test_the_english_list_is_that_of_snowball_and_of_scikit_learn_without_content_words():
+    """Of scikit-learn's list only nouns, adjectives, full verbs and abbreviations are left out."""
+    content = [
+        "amount",
+        "bill",
+        "bottom",
+        "call",
+        "cry",
+        "describe",
+        "detail",
+        "empty",
+        "fill",
+        "find",
+        "fire",
+        "found",
+        "front",
+        "full",
+        "give",
+        "interest",
+        "keep",
+        "mill",
+        "mine",
+        "move",
+        "name",
+        "part",
+        "serious",
+        "show",
+        "side",
+        "sincere",
+        "system",
+        "thick",
+        "thin",
+        "top",
+        "co",
+        "con",
+        "de",
+        "inc",
+        "ltd",
+        "un",
+        "a",
+        "i",
+    ]
+    assert set(content) == ENGLISH_STOP_WORDS - ENGLISH
+    assert {"new", "says", "would", "isnt", "ll"} <= ENGLISH

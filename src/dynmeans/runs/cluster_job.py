@@ -18,6 +18,7 @@ from dynmeans.follow.usual_choice import usual_choice
 from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import checked_range
+from dynmeans.inputs.plural import counted
 from dynmeans.parameters.hint import Hint
 from dynmeans.records.suggestion import Suggestion
 from dynmeans.runs.after_commit import NOTHING, AfterCommit
@@ -64,6 +65,7 @@ class ClusterResult:
     unread: str = ""  # A time that could not be read
     is_stopped: bool = False
     new_beyond: str = ""
+    stop_words: ArgumentText | None = None  # What to do about topics that words of grammar name
     notes: tuple[ArgumentText, ...] = ()  # What the user may want to know, and do about it
 
 
@@ -321,6 +323,7 @@ class _Work:
                 ", ".join(f"{n:,} lack {name!r}" for name, n in missing.items() if n),
                 hint="Check that these columns hold numbers, and how they are written.",
             )
+        stop_words = stop_word_note(run)
         return ClusterResult(
             status=status,
             n_windows=status.n_windows - before.n_windows,
@@ -333,7 +336,8 @@ class _Work:
             unread=getattr(windows, "unread", ""),
             is_stopped=is_stopped,
             new_beyond=new_beyond(run),
-            notes=tuple(filter(None, _notes(run, begun.choice))),
+            stop_words=stop_words,
+            notes=tuple(filter(None, (stop_words, *_notes(run, begun.choice)))),
         )
 
     def _take_all(self, run: Run, windows: Any, **options: Any) -> bool:
@@ -353,10 +357,11 @@ class _Work:
 def _notes(run: Run, choice: Suggestion | None) -> Iterator[ArgumentText | None]:
     """Say what was not found as it was asked for or told, and what else it might be."""
     yield proposed_space(run)
+    if n_wordless := run.status().n_wordless:
+        yield ArgumentText(f"{counted(n_wordless, 'row')} without a word: noise, with label -1.")
     # A cluster was forgotten: others may be the same.
     if (penalties := run.penalties) and run.status().n_identities > run.state.n_clusters:
         yield link_words(links_of_run(run), penalties.max_gap)
-    yield stop_word_note(run)
     yield scales_in_words(scales_of_run(run))
     found, recipe = n_per_window(run.store), run.config.recipe
     is_text = bool(run.config.source.get("text"))

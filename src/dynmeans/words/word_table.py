@@ -22,7 +22,7 @@ MOST_WORDS = 30_000  # that are remembered
 _MOST_TEXTS = 1 << 17  # of one word, before its company is halved: its sums stay in 32 bits
 _BLOCK = 10_000  # texts that are looked at together
 _KNOWN, _PRIOR_PAIRS, _LEAST_WEIGHT, _LEAST_BASE = 8, 30.0, 0.05, 1e-4
-_COMMON = 0.5  # weight of a word below which it is like a stop word
+_COMMON = 1.0  # a word that weighs less stands beside any other
 _HALF_KNOWN = 10.0  # texts after which the company of a word is half as long as its signs
 _COLUMNS = {"seen_in": np.int64, "n_texts": np.int64, "last_seen": np.int64}
 
