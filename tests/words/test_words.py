@@ -101,6 +101,15 @@ def test_vectors_of_a_window_do_not_depend_on_later_windows_nor_on_its_order():
     assert not np.array_equal(first, later)  # the company is known better
 
 
+def test_rows_of_new_texts_add_no_word_to_what_is_remembered():
+    table, other = WordTable(), WordTable()
+    for one in (table, other):
+        rows_of(one, TEXTS[:30])
+    table.map([f"unseen{i} storm" for i in range(50)])
+    np.testing.assert_array_equal(rows_of(table, TEXTS[30:]), rows_of(other, TEXTS[30:]))
+    assert list(table.places) == list(other.places)
+
+
 def test_rows_of_many_texts_are_those_of_fewer_at_a_time(monkeypatch):
     expected = rows_of(WordTable(), TEXTS)
     monkeypatch.setattr("dynmeans.words.word_table._BLOCK", 1_000_000)

@@ -88,8 +88,12 @@ class WordTable:
 
     def map(self, texts: Iterable[str | None]) -> npt.NDArray[np.float32]:
         """Return rows without learning; a word that is new is known by its signs alone."""
+        n_known = self._n_words
         counted = self._count(texts)
         rows = [self._rows(block) for block in _blocks(counted)]
+        for word in list(islice(self.places, n_known, None)):
+            del self.places[word]
+        self._n_words = n_known
         return np.concatenate(rows) if rows else np.zeros((0, WIDTH), np.float32)
 
     def seen_in(self, words: Collection[str]) -> tuple[dict[str, int], int]:
