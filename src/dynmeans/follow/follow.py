@@ -62,6 +62,7 @@ class Step:
     def distances(self) -> FloatArray:
         """Return the distance of each row to the center of its cluster; NaN if it has none."""
         points, labels, known = self.points.points, self.clustering.labels, self.after
+        assert len(points) == len(labels), "rows of noise have no points"
         if known.n_clusters == 0:
             return np.full(len(points), np.nan)
         away = points - known.centers[_rows_of(labels, known.ids)]
@@ -168,7 +169,8 @@ def follow(
         quick: tuple[Memory, Step] | None = follow_if_small(memory, batch.points, elapsed)
         if quick is not None:
             return quick[0], quick[1].with_points(batch)
-    points = into_space(batch, plan.space)
+    known = known_rows(batch, plan.space)
+    points = into_space(batch if known is None else batch.taken(known), plan.space)
     before = memory.clusters
     ready = on_course(plan.space, before, plan.penalties, elapsed)
     after, clustering = finder_of(recipe.method).find(points, ready, plan, elapsed)
@@ -188,7 +190,19 @@ def follow(
         plan,
         memory.method,
     )
+    if known is not None:
+        labels = np.full(batch.n_points, -1)
+        labels[known] = clustering.labels
+        clustering = replace(clustering, labels=labels)
     return kept, Step(before, elapsed, clustering, after, plan.space, points)
+
+
+def known_rows(batch: AnyBatch, space: Space) -> Any:
+    """Say which rows are not noise; None if no row is."""
+    if not space.has_noise or type(batch) is not Batch:
+        return None
+    known = batch.points.any(axis=1)
+    return None if known.all() else known
 
 
 def follow_all(
@@ -201,6 +215,7 @@ def follow_all(
     """Take in batches one after the other, in one crossing where they are small; the same bits."""
     steps: list[Step] = []
     is_started = not memory.is_settled or memory.clusters.n_steps > 0
+    is_started |= memory.space.has_noise
     if is_started or memory.space.is_curved or not finder_of(recipe.method).is_compiled:
         for batch, gap in zip(batches, elapsed, strict=True):
             memory, step = follow(recipe, memory, batch, gap, execution)

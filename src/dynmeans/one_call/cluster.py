@@ -33,6 +33,10 @@ class RowsLeftOutWarning(UserWarning):
     """Some rows have no label, because they lack a value."""
 
 
+class StopWordWarning(UserWarning):
+    """Large topics are named by words that stand beside any other word."""
+
+
 @with_defaults("cluster")
 def cluster(
     frame: Any,
@@ -142,6 +146,8 @@ def cluster(
     found = ClusteredRows(job, origin, done, scratch)
     if text := found.left_out_text():
         warnings.warn(text, RowsLeftOutWarning, stacklevel=2)
+    if done.stop_words is not None:
+        warnings.warn(str(done.stop_words), StopWordWarning, stacklevel=2)
     if done.suggestion is not None:
         warn_of_doubts(done.suggestion.doubts)
     return found

@@ -27,7 +27,7 @@ from dynmeans.runs.look.profiles import describe_clusters
 from dynmeans.runs.look.run_families import families_of_run
 from dynmeans.runs.look.status import RunStatus
 from dynmeans.runs.look.story import story_of
-from dynmeans.runs.look.topics import topic_table
+from dynmeans.runs.look.topics import topic_table, topic_words
 from dynmeans.runs.reading.columns import quote_name
 from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.run import Run
@@ -127,6 +127,15 @@ class ClusteredRows:
         """
         with self.run() as run:
             return self._frame(topic_table(run))
+
+    @property
+    def words_per_window(self) -> Any:
+        """What is new in each topic of texts, window by window: its words, the most telling first.
+
+        A window in which a topic has one text is left out.
+        """
+        with self.run() as run:
+            return self._frame(topic_words(run))
 
     @cached_property
     def events(self) -> Any:
