@@ -116,6 +116,20 @@ class Families:
         n_families = checked_number("n_families", n_families, above=0)
         return self.at(self._level_of_number(n_families))
 
+    def about_even(self, n_families: float) -> "Families":
+        """As `about`, counted by their shares of the points: what is small counts little."""
+        n_families = checked_number("n_families", n_families, above=0)
+        levels = np.concatenate([[APART], self.levels])
+        first, end = 0, len(levels) - 1
+        while first < end:  # Families only grow with the level.
+            middle = (first + end) // 2
+            if self.at(levels[middle]).n_even <= n_families:
+                end = middle
+            else:
+                first = middle + 1
+        near = [self.at(level) for level in levels[max(first - 1, 0) : first + 1]]
+        return min(reversed(near), key=lambda one: abs(np.log(max(one.n_even, 1.0) / n_families)))
+
     @cached_property
     def n_per_batch(self) -> float:
         """Families that a batch holds, on average over the batches that hold any."""
