@@ -3,6 +3,8 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial import cKDTree
 
 from dynmeans.families.evidence import Evidence, SampledBatch
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 # apart have 12.5, eight apart 32. Below the first, everything is one; above the last, nothing is.
 THRESHOLDS = (8.0, 10.0, 12.0, 16.0, 20.0, 25.0, 32.0)
 TOUCHING, FARTHEST = THRESHOLDS[0], THRESHOLDS[-1]
+_USUALLY = 0.5  # of the batches that saw either
 _N_NEIGHBORS = 5
 _AS_GOOD = 0.005  # of modularity: the smallest threshold so near the best is taken
 
@@ -64,9 +67,31 @@ def modularity(edges: IntArray, names: IntArray) -> float:
     return float(np.mean(ends[:, 0] == ends[:, 1]) - np.sum(shares**2))
 
 
-def _groups_at(evidence: Evidence, measures: "PairMeasures", limit: float) -> IntArray:
-    from dynmeans.families.tree import touching_pairs
+def touching_pairs(lives: IntArray, measures: "PairMeasures", threshold: float) -> IntArray:
+    """Pairs that touch and are usually seen together, closest first, without rings.
 
+    One that lives much shorter than those it touches joins the closest of them only: what
+    appears between two for a batch is no bridge.
+    """
+    order = np.argsort(measures.contacts, kind="stable")
+    order = order[measures.contacts[order] < threshold]
+    life = lives[measures.rows[order]]
+    together = measures.together[order]
+    is_strong = together >= _USUALLY * life.max(axis=1)
+    is_short = ~is_strong & (together >= _USUALLY * life.min(axis=1))
+    shorter = measures.rows[order][np.arange(len(order)), np.argmin(life, axis=1)]
+    short = np.flatnonzero(is_short)
+    closest = short[np.unique(shorter[short], return_index=True)[1]]
+    order = order[np.sort(np.concatenate([np.flatnonzero(is_strong), closest]))]
+    # A weight of 0 would be no edge.
+    weights, n = 1.0 + np.arange(len(order)), len(lives)
+    rows = measures.rows[order].astype(np.int32).T  # SciPy 1.11 takes no wider ones
+    edges = coo_array((weights, tuple(rows)), shape=(n, n))
+    kept = np.sort(minimum_spanning_tree(edges.tocsr()).data).astype(np.int64) - 1
+    return np.asarray(order[kept])
+
+
+def _groups_at(evidence: Evidence, measures: "PairMeasures", limit: float) -> IntArray:
     pairs = touching_pairs(evidence.n_batches, measures, limit)
     return joined_groups(len(evidence.ids), measures.rows[pairs])
 

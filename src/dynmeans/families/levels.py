@@ -11,7 +11,7 @@ from dynmeans.families.evidence import Evidence
 from dynmeans.families.find import families_of
 from dynmeans.inputs.plural import counted
 from dynmeans.records.arrays import IntArray
-from dynmeans.records.families import Families
+from dynmeans.records.families import APART, Families
 
 LEVELS = FINE, DEFAULT, COARSE = "fine", "default", "coarse"
 _SIMILAR = 0.8  # of the default clusters: so many left is no coarser answer
@@ -72,7 +72,7 @@ def find_levels(
     `families` are the default ones, if they are known.
     """
     default = families_of(evidence, **options) if families is None else families
-    own = replace(default, level=-np.inf, homes=default.tree.ids)
+    own = replace(default, level=2 * APART, homes=default.tree.ids)
     kept = {name: options[name] for name in ("noise",) if name in options}
     found = {FINE: own, DEFAULT: default, COARSE: _coarse(evidence, default, kept)}
     return {name: _level(name, one) for name, one in found.items()}
@@ -83,7 +83,10 @@ def _coarse(evidence: Evidence, default: Families, options: Mapping[str, Any]) -
     farther = families_of(evidence, threshold=FARTHEST, **options)
     if 1 < farther.n_families < _SIMILAR * default.n_families:
         return farther
-    return default.about_even(min(_FEW, default.n_even))
+    if default.n_even <= _FEW:
+        return default
+    fewer = default.about_even(_FEW)
+    return fewer if fewer.level > default.level else default
 
 
 def _level(name: str, families: Families) -> Level:

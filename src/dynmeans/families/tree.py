@@ -5,16 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.cluster.hierarchy import linkage
 from scipy.sparse import coo_array
-from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial.distance import squareform
 
-from dynmeans.families.contact import choose_threshold
+from dynmeans.families.contact import choose_threshold, touching_pairs
 from dynmeans.families.evidence import Evidence
 from dynmeans.families.small import far_distances, homes_of, nearest_rows, small_groups
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.families import APART, FamilyTree, joined_groups
 
-_USUALLY = 0.5  # of the batches that saw either
 _OWN_WORTH = 8.0  # points that the variance shared by all is worth against that of an identity
 _ALONG_WORTH = 4.0  # the same for the variance along a line
 _MOST_LINKED = 3_000  # groups, the largest, all with all; each of the others joins its nearest
@@ -98,30 +96,6 @@ def grow_tree(
         *np.concatenate(found)[order].T,
     )
     return tree, np.where(homes < 0, -1, ids[homes]), home_distances
-
-
-def touching_pairs(lives: IntArray, measures: PairMeasures, threshold: float) -> IntArray:
-    """Pairs that touch and are usually seen together, closest first, without rings.
-
-    One that lives much shorter than those it touches joins the closest of them only: what
-    appears between two for a batch is no bridge.
-    """
-    order = np.argsort(measures.contacts, kind="stable")
-    order = order[measures.contacts[order] < threshold]
-    life = lives[measures.rows[order]]
-    together = measures.together[order]
-    is_strong = together >= _USUALLY * life.max(axis=1)
-    is_short = ~is_strong & (together >= _USUALLY * life.min(axis=1))
-    shorter = measures.rows[order][np.arange(len(order)), np.argmin(life, axis=1)]
-    short = np.flatnonzero(is_short)
-    closest = short[np.unique(shorter[short], return_index=True)[1]]
-    order = order[np.sort(np.concatenate([np.flatnonzero(is_strong), closest]))]
-    # A weight of 0 would be no edge.
-    weights, n = 1.0 + np.arange(len(order)), len(lives)
-    rows = measures.rows[order].astype(np.int32).T  # SciPy 1.11 takes no wider ones
-    edges = coo_array((weights, tuple(rows)), shape=(n, n))
-    kept = np.sort(minimum_spanning_tree(edges.tocsr()).data).astype(np.int64) - 1
-    return np.asarray(order[kept])
 
 
 def _group_distances(

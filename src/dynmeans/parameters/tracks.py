@@ -111,7 +111,7 @@ def repeated_per_batch(labels: IntArray, starts: IntArray) -> float:
     >>> repeated_per_batch(np.array([0, 0, 5, 0, 0, 0]), np.array([0, 3, 6]))
     1.0
     """
-    names, places, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    _, places, counts = np.unique(labels, return_inverse=True, return_counts=True)
     batches = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     is_counted = (counts > _LONE)[places]
     cells = np.unique(places[is_counted] * (len(starts) - 1) + batches[is_counted])
