@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dynmeans.engine.batch import Batch
+from dynmeans.families.levels import FINE
 from dynmeans.follow.defaults import TEXTS, VECTORS, defaults_of
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.methods import OURS
@@ -25,6 +26,7 @@ from dynmeans.runs.after_commit import NOTHING, AfterCommit
 from dynmeans.runs.choosing import ReadAhead, begun, looks_ahead, raising
 from dynmeans.runs.configuration import N_KEPT, RunConfig
 from dynmeans.runs.input import Input
+from dynmeans.runs.levels import LevelsInTime, write_levels
 from dynmeans.runs.look.links import link_words, links_of_run
 from dynmeans.runs.look.other_scales import scales_in_words, scales_of_run
 from dynmeans.runs.look.space_words import new_beyond, proposed_space
@@ -105,6 +107,10 @@ class ClusterJob:
     of_vectors: Sequence[str] = ()
     describe: str | None = None  # Column whose values or words name the clusters
     sample_size: int = N_KEPT  # Rows of each window that the run keeps
+    # "fine", "default" or "coarse": which clusters are shown. None: those shown so far; of a new
+    # run the default ones where penalties are chosen, and where they are given those as found.
+    level: str | None = None
+    noise: float | None = None  # Most rows that may be noise, as a share
 
     def start(
         self,
@@ -127,8 +133,17 @@ class ClusterJob:
             if done.suggestion is not None and done.suggestion.doubts:
                 told = [[doubt.template, *doubt.values] for doubt in done.suggestion.doubts]
                 opened[0].store.note({"doubts": told})
+            done = self._with_levels(opened[0], done)
             self._name(opened[0], source, done)
             return done
+
+    def _with_levels(self, run: Run, done: ClusterResult) -> ClusterResult:
+        """Find the three levels, on all there is, and count at the one that is shown."""
+        if not run.config.recipe.families or not done.status.n_windows:
+            return done
+        hint = run.config.recipe.n_clusters
+        write_levels(run.store, chosen=self.level, noise=self.noise, hint=hint)
+        return replace(done, status=replace(run.status(), is_running=False))
 
     def _name(self, run: Run, source: Source | None, done: ClusterResult) -> None:
         """Name clusters by the words of a column, where one was named for that."""
@@ -180,7 +195,17 @@ class ClusterJob:
             if self.of_vectors and len(vectors) == len(columns):
                 recipe = self._with_defaults(recipe, VECTORS)
         kept = {"input": self.input.name, **fields}
+        recipe = replace(recipe, families=recipe.families or self._is_joined(recipe))
         return RunConfig(features, recipe, kept, self.sample_size)
+
+    def _is_joined(self, recipe: Recipe) -> bool:
+        """Say whether evidence is gathered for joining; texts have levels of their own."""
+        if self.windows.text is not None or recipe.method != OURS:
+            if self.level not in (None, FINE):
+                rule = "is for clusters of {method='dynmeans'} in columns of numbers"
+                raise InputError("level", rule, got=self.level)
+            return False
+        return self.level not in (None, FINE) or (self.level is None and recipe.is_open)
 
     def _with_defaults(self, recipe: Recipe, kind: str) -> Recipe:
         usual = defaults_of("cluster", kind)
@@ -342,7 +367,14 @@ class _Work:
 
     def _take_all(self, run: Run, windows: Any, **options: Any) -> bool:
         """Take all windows in; say whether the job was stopped on the way."""
-        with self.job.after.following(run, self.stop) as after_commit:
+        with self.job.after.following(run, self.stop) as send:
+            levels = LevelsInTime(run.store, run.config.recipe.n_clusters)
+
+            def after_commit() -> None:
+                if run.config.recipe.families:
+                    levels.after_commit()
+                send()
+
             try:
                 if self.job.input.is_stream:
                     run.process(windows, after_commit=after_commit, **options)

@@ -87,6 +87,10 @@ def _left_out(status: RunStatus) -> list[str]:
         (status.n_dead_letters, "because they could not be read"),
     )
     told = [f"{counted(n, 'row')} left out {reason}." for n, reason in counts if n]
+    if n := status.n_noise:
+        told.append(f"{counted(n, 'row')} of noise, with the label -1: far from every cluster.")
+    if n := status.n_unconfirmed:
+        told.append(f"{counted(n, 'cluster')} unconfirmed: too small or seen too seldom.")
     if n := status.n_wordless:
         told.append(f"{counted(n, 'row')} without a word: noise, with the label -1.")
     return told
