@@ -74,7 +74,7 @@ def test_packed_places_are_within_half_a_step_of_the_range(stream):
 
 def test_the_header_names_its_format_and_version(stream):
     packed = pack_report(report_data(stream.history))
-    assert (packed["format"], packed["version"]) == ("dynmeans.report", 1)
+    assert (packed["format"], packed["version"]) == ("dynmeans.report", 2)
 
 
 def test_an_identity_too_large_for_the_format_is_refused():

@@ -10,16 +10,17 @@ from typing import Any
 from dynmeans.inputs.argument_text import Namer, in_python
 from dynmeans.report.axes import in_space
 from dynmeans.report.build import report_data
+from dynmeans.report.carried_rows import carried_rows
 from dynmeans.report.centers_drawn import drawn_together
-from dynmeans.report.data import ReportData
+from dynmeans.report.data import ReportData, Warned
 from dynmeans.report.descriptions import descriptions
 from dynmeans.report.render_page import render_report, write_report
 from dynmeans.report.trial import Trial
-from dynmeans.runs.look.links import links_of_run
+from dynmeans.runs.look.links import Link, links_of_run
 from dynmeans.runs.look.other_scales import scales_in_words, scales_of_run
 from dynmeans.runs.look.profiles import describe_clusters
 from dynmeans.runs.look.space_words import new_beyond, proposed_space
-from dynmeans.runs.look.story import story_of
+from dynmeans.runs.look.story import facts_of, warnings_of
 from dynmeans.runs.look.truth_counts import score_run
 from dynmeans.runs.reading.columns import is_of_vector
 from dynmeans.runs.run import Run
@@ -27,6 +28,8 @@ from dynmeans.runs.streams.addresses import is_address
 
 # lambda, N_Q and k_tau as given or chosen, and what they come to.
 _PENALTIES = ("new_penalty", "max_gap", "reach", "revival_penalty", "drift", "revival", "motion")
+# Columns of the source that a page shows beside its points.
+_CARRIED = ("text", "id", "time", "truth")
 # What of the source a command must name to cut the same rows into the same windows.
 _ASKED = (
     "text",
@@ -103,6 +106,9 @@ def run_report(
         )
         notes.insert(0, rule)
     notes += [text.told(name_of) for text in (advice, proposed_space(run)) if text is not None]
+    source = run.config.source
+    carried = [*describe, *(source[name] for name in _CARRIED if source.get(name))]
+    rows = carried_rows(run, samples, data, carried, input=input, trust=trust)
     links, recipe, edits = links_of_run(run, history), run.config.recipe, run.edits
     return replace(
         in_space(data, space),
@@ -115,8 +121,16 @@ def run_report(
         descriptions={k: tuple(told) for k, told in texts.items()},
         links=[(link.cluster_id, link.other_id, link.gap) for link in links],
         notes=tuple(notes),
-        story=tuple(story_of(run, name_of, links)),
+        story=tuple(facts_of(run)),
+        rows=rows,
+        warnings=page_warnings(run, name_of, links),
     )
+
+
+def page_warnings(run: Run, name_of: Namer, links: list[Link]) -> tuple[Warned, ...]:
+    """Return what may be wrong with a run, and the arguments that would change it."""
+    advice, doubts = warnings_of(run, links)
+    return tuple(Warned(text.told(name_of), text.advises) for text in (*doubts, *advice))
 
 
 def run_page(run: Run, **options: Any) -> str:

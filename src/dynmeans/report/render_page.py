@@ -13,6 +13,7 @@ from pathlib import Path
 from dynmeans.engine.wasm import WASM_MODULE
 from dynmeans.files.whole_file import whole_file
 from dynmeans.inputs.input_error import InputError
+from dynmeans.report.carried_rows import packed_rows
 from dynmeans.report.data import ReportData
 from dynmeans.report.packing import report_json
 from dynmeans.report.trial import packed_trial
@@ -22,6 +23,7 @@ STYLES = (
     "style/layout.css",
     "style/parts.css",
     "style/lists.css",
+    "style/filter.css",
     "style/narrow.css",
 )
 # In the order in which one builds on the other.
@@ -32,6 +34,8 @@ SCRIPTS = (
     "data/families.js",
     "data/cluster.js",
     "data/store.js",
+    "data/row_columns.js",
+    "data/rows.js",
     "data/view.js",
     "parts/filters.js",
     "parts/virtual_list.js",
@@ -50,9 +54,13 @@ SCRIPTS = (
     "picture/player.js",
     "parts/timeline.js",
     "parts/charts.js",
+    "parts/crossfilter.js",
+    "parts/cluster_rows.js",
+    "parts/contents.js",
     "parts/details.js",
     "parts/event_list.js",
     "parts/facts.js",
+    "parts/summary.js",
     "parts/transport.js",
     "parts/beside.js",
     "parts/downloads.js",
@@ -68,6 +76,7 @@ LIVE_SCRIPTS = ("live/editing.js", "live/live.js")  # of a page that a server fe
 _ENGINE = """
 <script type="text/plain" id="engine-code">{code}</script>
 <script type="text/plain" id="engine-module">{module}</script>"""
+_ROWS = '\n<script type="text/plain" id="report-rows">{}</script>'
 _BESIDE = '\n<script type="application/json" id="report-data-beside">{}</script>'
 
 
@@ -108,6 +117,7 @@ def render_report(
         "style": style,
         "script": script,
         "data": report_json(data, tried),
+        "rows": "" if data.rows is None or beside else _ROWS.format(packed_rows(data.rows)),
         "beside": "" if beside is None else _BESIDE.format(report_json(beside)),
     }
     return filled_page("page.html", parts)

@@ -10,12 +10,14 @@ function chooseAxes(store, view) {
     view.onChange(() => { select.value = view[name]; });
   }
   byId("tail").addEventListener("change", (event) => view.set({ tail: Number(event.target.value) }));
+  byId("y-down").checked = view.isYDown;
+  byId("y-down").addEventListener("change", (event) => view.set({ isYDown: event.target.checked }));
   byId("fit").addEventListener("change", (event) => view.set({ fitsBatch: event.target.checked }));
 }
 
 // Clusters with names get wider rows.
 function markNames(store) {
-  document.documentElement.classList.toggle("has-names", Object.keys(store.header.cluster_names ?? {}).length > 0);
+  document.documentElement.classList.toggle("has-names", Object.keys(store.header.cluster_names ?? {}).length > 0 || store.sharedValues?.size > 0);
 }
 
 function start() {
@@ -34,12 +36,15 @@ function start() {
   markNames(store);
   const player = new Player(store, view, looks, text);
   new Transport(store, view, text, player);
-  const details = new Details(store, view, looks, text);
+  const details = new Details(store, view, looks, text, player);
+  new Crossfilter(store, view, looks);
   new Charts(store, view, looks, scale);
   new Timeline(store, view, looks, scale);
   new EventList(store, view, looks, text);
   const downloads = new Downloads(store, view, player, text);
-  const { trial } = byId("trial") ? new TrialPanel(store, view, looks) : {};
+  const panel = byId("trial") ? new TrialPanel(store, view, looks) : {};
+  const { trial } = panel;
+  const summary = new Summary(store, view, new Remedies(store, view, panel));
   const append = (chunk) => (trial ? trial.append(chunk) : store.append(chunk));
   const link = new Permalink(store, view);
   // A view at the last batch, or left as it opened, is at the last when more come.
@@ -58,10 +63,18 @@ function start() {
     view.readFamilies();
     markNames(store);
     facts.draw();
+    summary.draw();
     store.notify();
     looks.notify();
   };
-  window.dynmeansReport = { append, update, trial, store, view, player, details, downloads, csv: csvText, trace: traceWays };
+  view.onChange((changed) => {
+    if (!changed.has("rows")) return;
+    store.sharedValues = sharedValues(store, view.rows);
+    markNames(store);
+    looks.notify();
+  });
+  const rowsLoaded = byId("report-rows") ? view.rows.load(byId("report-rows").textContent) : Promise.resolve();
+  window.dynmeansReport = { rowsLoaded, append, update, trial, store, view, player, details, downloads, csv: csvText, trace: traceWays };
 }
 
 if (byId(OTHER_DATA)) showBeside();

@@ -10,6 +10,11 @@ class FamilyTree {
     this.start = this.rowOfLevel(level);
   }
 
+  // The level to join at: the one shown at first, or the first that joins anything.
+  get joinedRow() {
+    return this.start || Math.min(1, this.levels.length - 1);
+  }
+
   // The last of the levels that is not above the given one.
   rowOfLevel(level) {
     const rounded = Math.fround(level); // as the heights are

@@ -12,9 +12,6 @@ class Facts {
     const { store } = this;
     byId("title").textContent = store.header.title;
     this.drawNumbers();
-    const story = store.header.story ?? [];
-    byId("story").replaceChildren(...story.map((sentence) => make("p", {}, sentence)));
-    byId("story").hidden = story.length === 0;
     this.drawPairs("parameters", store.header.parameters.map(([name, value]) => [name, "", value]));
     this.drawPairs("scores", store.header.scores.map(({ name, value, meaning }) => [scoreName(name), meaning, scoreText(name, value)]));
     const notes = [...store.header.notes, ...editNotes(store)];
