@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,9 +11,7 @@ from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.families import Families
 from dynmeans.report.family_levels import FamilyLevels, family_levels
 from dynmeans.report.trial import Trial
-
-if TYPE_CHECKING:
-    from dynmeans.report.carried_rows import CarriedRows
+from dynmeans.runs.look.carried_rows import CarriedRows
 
 TIME_AXIS = -1
 NO_SLOT = -1
@@ -163,7 +161,7 @@ class ReportData:
     # What sets clusters apart, a sentence each
     descriptions: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     matrix: FloatArray | None = None  # (n_features, n_axes); from features to axes
-    rows: "CarriedRows | None" = None  # What is known of each point beside its place
+    rows: CarriedRows | None = None  # What is known of each point beside its place
     # What decided the clusters; with it, readers can try other settings on the page
     trial: Trial | None = None
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from dynmeans.engine.wasm import WASM_MODULE
 from dynmeans.files.whole_file import whole_file
 from dynmeans.inputs.input_error import InputError
-from dynmeans.report.carried_rows import packed_rows
 from dynmeans.report.data import ReportData
 from dynmeans.report.packing import report_json
+from dynmeans.report.row_columns import packed_rows
 from dynmeans.report.trial import packed_trial
 
 STYLES = (
@@ -24,6 +24,7 @@ STYLES = (
     "style/parts.css",
     "style/lists.css",
     "style/filter.css",
+    "style/levels.css",
     "style/narrow.css",
 )
 # In the order in which one builds on the other.
@@ -37,6 +38,8 @@ SCRIPTS = (
     "data/row_columns.js",
     "data/rows.js",
     "data/view.js",
+    "data/regroup.js",
+    "data/levels.js",
     "parts/filters.js",
     "parts/virtual_list.js",
     "data/time_scale.js",
@@ -63,13 +66,16 @@ SCRIPTS = (
     "parts/summary.js",
     "parts/transport.js",
     "parts/beside.js",
+    "parts/level_pictures.js",
     "parts/downloads.js",
     "parts/permalink.js",
+    "parts/bridge.js",
     "main.js",
 )
 # Of a page on which other scales can be tried; the worker has scripts of its own.
 ENGINE_SCRIPTS = ("engine/spaces.js", "engine/trial.js", "engine/panel.js")
 WORKER_SCRIPTS = ("engine/engine.js", "engine/worker.js")
+NOTEBOOK_SCRIPT = "notebook/view.js"  # around the page, in a notebook
 LIVE_SCRIPTS = ("live/editing.js", "live/live.js")  # of a page that a server feeds
 
 
@@ -103,8 +109,8 @@ def render_report(
     '<!DOCTYPE html>'
     """
     tried = packed_trial(data) if engine and beside is None else None
-    has_panel = tried is not None
-    has_engine = tried is not None and "reason" not in tried
+    # Where the page cannot cluster its rows, as those of texts, there is nothing to try.
+    has_panel = has_engine = tried is not None and "reason" not in tried
     style = joined_parts(*STYLES, *(["style/panel.css"] if has_panel else []))
     live_scripts = LIVE_SCRIPTS if live is not None else ()
     script = script_of(*SCRIPTS[:-1], *ENGINE_SCRIPTS * has_panel, SCRIPTS[-1], *live_scripts)
@@ -169,7 +175,13 @@ def joined_parts(*names: str) -> str:
 
 def script_of(*names: str) -> str:
     """Return these scripts as one, with no name that others see."""
-    return f'"use strict";\n(() => {{\n{joined_parts(*names)}}})();\n'
+    return f'"use strict";\n(() => {{\n{_stripped(joined_parts(*names))}}})();\n'
+
+
+def _stripped(script: str) -> str:
+    """Leave out indentation and lines of comments, which every page would carry."""
+    lines = (line.strip() for line in script.splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
 def filled_page(name: str, parts: Mapping[str, str]) -> str:

@@ -26,6 +26,7 @@ function start() {
   const looks = new Looks(store.header.looks, view);
   const scale = new TimeScale(store);
   const { text } = scale;
+  const levels = new Levels(store, view);
   const facts = new Facts(store, text);
   chooseAxes(store, view);
   new Filters(store, view);
@@ -45,7 +46,9 @@ function start() {
   const panel = byId("trial") ? new TrialPanel(store, view, looks) : {};
   const { trial } = panel;
   const summary = new Summary(store, view, new Remedies(store, view, panel));
-  const append = (chunk) => (trial ? trial.append(chunk) : store.append(chunk));
+  if (trial) trial.levels = levels;
+  const pictures = new LevelPictures(store, view, looks, levels);
+  const append = (chunk) => levels.append(chunk, (one) => (trial ? trial.append(one) : store.append(one)));
   const link = new Permalink(store, view);
   // A view at the last batch, or left as it opened, is at the last when more come.
   let [end, isUntouched] = [store.last, !link.hasTime];
@@ -61,6 +64,10 @@ function start() {
     Object.assign(store.header, trial?.keep(fields) ?? fields);
     store.readEdits();
     view.readFamilies();
+    if ("levels" in fields || "families" in fields) {
+      levels.read();
+      pictures.build();
+    }
     markNames(store);
     facts.draw();
     summary.draw();
@@ -74,7 +81,16 @@ function start() {
     looks.notify();
   });
   const rowsLoaded = byId("report-rows") ? view.rows.load(byId("report-rows").textContent) : Promise.resolve();
-  window.dynmeansReport = { rowsLoaded, append, update, trial, store, view, player, details, downloads, csv: csvText, trace: traceWays };
+  if (levels.chosen) levels.choose(levels.chosen);
+  // What is written about the run, while it grows: less than all that `update` draws again.
+  const describe = (fields) => {
+    Object.assign(store.header, fields);
+    summary.draw();
+    facts.drawNumbers();
+  };
+  const report = { rowsLoaded, describe, facts, levels, pictures, append, update, trial, store, view, player, details, downloads, csv: csvText, trace: traceWays };
+  window.dynmeansReport = report;
+  connectNotebook(report);
 }
 
 if (byId(OTHER_DATA)) showBeside();

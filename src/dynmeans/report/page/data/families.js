@@ -21,6 +21,22 @@ class FamilyTree {
     return Math.max(0, this.levels.findLastIndex((height) => height <= rounded));
   }
 
+  // These clusters in an order in which every family of every level lies together.
+  members(ids) {
+    const groups = new Map();
+    const of = (id) => {
+      if (!groups.has(id)) groups.set(id, []);
+      return groups.get(id);
+    };
+    for (const id of ids) of(id).push(id);
+    for (let row = 0; row < this.heights.length; row += 1) {
+      const [stays, goes] = [this.joined[2 * row], this.joined[2 * row + 1]];
+      of(stays).push(...of(goes));
+      groups.delete(goes);
+    }
+    return [...groups.values()].flat();
+  }
+
   // A function from cluster to family, which is named after its oldest member.
   at(position) {
     const parent = new Map();

@@ -89,6 +89,11 @@ class View {
     return this.onlyFamily === null || id < 0 || this.family(id) === this.onlyFamily;
   }
 
+  // Whether nothing keeps a cluster out of lists.
+  get listsAll() {
+    return this.minSize <= 1 && this.minLife <= 1 && this.onlyFamily === null && this.search === "" && !this.rows.isActive;
+  }
+
   // Whether a cluster belongs in lists.
   isListed(id) {
     if (id === this.selected) return true;

@@ -157,7 +157,7 @@ class Details {
     const drawn = batch.slots.length < batch.nPoints ? " kept for pictures" : "";
     return [make("details", { class: "rows" },
       make("summary", {}, `Show these rows (${plural(rows.length, "row")}${drawn})`),
-      make("div", { class: "rows-table" }, table),
+      make("div", { class: "rows-table", tabindex: "0", role: "region", "aria-label": "Rows of this batch" }, table),
       make("button", { type: "button", class: "plain", id: "save-cluster-rows", onclick: () => save(`rows-${id}-${batch.step}.csv`, "text/csv", csvText(rowTable(store, view, text, rows))) }, "Download these rows (CSV)"))];
   }
 

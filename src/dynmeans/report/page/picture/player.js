@@ -28,7 +28,7 @@ class Player {
     if (changed.has("index")) {
       const isNext = Math.abs(view.index - this.shownIndex) === 1;
       this.glide = view.isPlaying ? Math.min(GLIDE, 800 / view.speed) : GLIDE;
-      const isSmooth = isNext && !view.fitsBatch && this.glide > 50 && !wantsLessMotion();
+      const isSmooth = isNext && view.nShown === 1 && !view.fitsBatch && this.glide > 50 && !wantsLessMotion();
       if (isSmooth) this.from = { index: this.shownIndex, start: performance.now() };
       this.shownIndex = view.index;
     }

@@ -22,6 +22,13 @@ class Stamps {
     this.layer.end(context, this.player.width, this.player.height);
   }
 
+  // All batches of the window of time that is shown, the oldest first.
+  drawWindow(opacity) {
+    const { view, store } = this.player;
+    for (let at = firstShown(view); at < view.index; at += 1) this.drawPoints(store.batches[at], 0.8 * opacity);
+    this.drawPoints(view.batch, opacity);
+  }
+
   drawPoints(batch, opacity) {
     const { view, ratio } = this.player;
     const n = batch.slots.length;
@@ -113,9 +120,12 @@ function binColors({ palette, darkness }, bins) {
   return bins.labels.map((_, bin) => ramp[Math.round((bin / Math.max(1, bins.n - 1)) * (ramp.length - 1))]);
 }
 
-function pointRadius({ domain, whole }, batch) {
+const firstShown = (view) => Math.max(0, view.index - view.nShown + 1);
+
+function pointRadius({ domain, whole, view, store }, batch) {
   const share = (spanOf(domain.x) * spanOf(domain.y)) / (spanOf(whole.x) * spanOf(whole.y));
-  const n = batch.slots.length * Math.min(1, share);
+  const nDrawn = view.nShown > 1 ? view.batch.first + view.batch.slots.length - store.batches[firstShown(view)].first : batch.slots.length;
+  const n = nDrawn * Math.min(1, share);
   return n > 6000 ? 1.4 : n > 1500 ? 2 : n > 400 ? 2.6 : 3.2;
 }
 

@@ -1,9 +1,6 @@
 """Columns of the input beside the points of a page: what readers see, filter and search."""
 
-import base64
-import gzip
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,15 +9,11 @@ import pyarrow as pa
 
 from dynmeans.inputs.input_error import InputError
 from dynmeans.records.arrays import FloatArray, IntArray
-from dynmeans.report.data import ReportData
 from dynmeans.runs.export.original_rows import open_rows
 from dynmeans.runs.reading.columns import quote_name
 from dynmeans.runs.reading.sampling import Sample, choose_rows
 from dynmeans.runs.run import Run
 
-# Of the page; text is cut, and then columns are left out, to stay below it.
-ROWS_BYTES = 700_000
-_TEXT_LENGTHS = (200, 90, 50)
 _MOST_CATEGORIES, _ROWS_OF_CATEGORY = 60, 8
 _WORDY = 24  # characters of a text on average, above which it is read and not compared
 
@@ -36,8 +29,9 @@ class CarriedColumn:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CarriedRows:
-    """For each point drawn, its distance to its center and values of columns."""
+    """For each point drawn, its row of the input, its distance to its center, and columns."""
 
+    numbers: IntArray
     distances: FloatArray
     columns: tuple[CarriedColumn, ...]
 
@@ -45,7 +39,7 @@ class CarriedRows:
 def carried_rows(
     run: Run,
     samples: Sequence[Sample],
-    data: ReportData,
+    drawn: Sequence[IntArray],
     columns: Sequence[str],
     *,
     input: Any = None,
@@ -53,9 +47,11 @@ def carried_rows(
 ) -> CarriedRows | None:
     """Find the rows of the points of a page; None where the run has no labels to find them by.
 
+    `drawn` has an array for each of the last samples: which of its points the page draws.
+
     Columns are read from the input, once, and are left out where it cannot be read again.
     """
-    found = _label_rows(run, samples, data)
+    found = _label_rows(run, samples, drawn)
     if found is None:
         return None
     rows, distances = found
@@ -65,11 +61,11 @@ def carried_rows(
     except (InputError, OSError):
         values = []
     named = zip(wanted, values, strict=False)
-    return CarriedRows(distances, tuple(_column(name, value) for name, value in named))
+    return CarriedRows(rows, distances, tuple(_column(name, value) for name, value in named))
 
 
 def _label_rows(
-    run: Run, samples: Sequence[Sample], data: ReportData
+    run: Run, samples: Sequence[Sample], drawn: Sequence[IntArray]
 ) -> tuple[IntArray, FloatArray] | None:
     """Return the number in the input and the distance of each point."""
     key = "row" if run.config.source.get("id") else "row_id"
@@ -83,10 +79,8 @@ def _label_rows(
     rows, distances = _taken(run, key, np.concatenate(kept), int(ends[-1]))
     parts = np.split(np.arange(len(rows)), np.cumsum([len(one) for one in kept])[:-1])
     places = []
-    origins = np.split(data.points.origins, np.cumsum(data.points.sizes)[:-1])
-    n_shown = len(data.points.sizes)
-    pairs = list(zip(parts, samples, strict=True))[-n_shown:]
-    for (part, sample), at in zip(pairs, origins, strict=True):
+    pairs = list(zip(parts, samples, strict=True))[-len(drawn) :]
+    for (part, sample), at in zip(pairs, drawn, strict=True):
         # A text without a word has no distance, and is not among the kept rows.
         own = part if len(part) == len(sample.points) else part[np.isfinite(distances[part])]
         if len(own) != len(sample.points):
@@ -152,32 +146,3 @@ def _are_codes(values: list[int | None]) -> bool:
     """Whether integers name things: few of them, or far more apart than they are many."""
     known = {value for value in values if value is not None}
     return len(known) <= 12 or max(known) - min(known) > 1000 * len(known)
-
-
-def packed_rows(rows: CarriedRows) -> str:
-    """Return JSON, compressed, as base64: within the room there is."""
-    for columns, length in _smaller(rows.columns):
-        value = {
-            "distances": [float(f"{x:.3g}") if np.isfinite(x) else None for x in rows.distances],
-            "columns": [{"name": one.name, "kind": one.kind} for one in columns],
-            "values": [_cut(one, length) for one in columns],
-        }
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        packed = base64.b64encode(gzip.compress(text.encode(), 6, mtime=0))
-        if len(packed) <= ROWS_BYTES:
-            break
-    return packed.decode("ascii")
-
-
-def _smaller(columns: Sequence[CarriedColumn]) -> Iterator[tuple[Sequence[CarriedColumn], int]]:
-    for length in _TEXT_LENGTHS:
-        yield columns, length
-    for n in range(len(columns) - 1, -1, -1):
-        yield columns[:n], _TEXT_LENGTHS[-1]
-
-
-def _cut(column: CarriedColumn, length: int) -> list[Any]:
-    if column.kind in ("number", "time"):
-        return column.values
-    short = (v if v is None or len(v) <= length else f"{v[: length - 1]}…" for v in column.values)
-    return list(short)
