@@ -52,7 +52,8 @@ class Rows {
     const { batches, usualTime, last } = this.store;
     const span = batches[last].time - batches[0].time;
     const clock = (kind) => new ClockColumn(kind, times);
-    return [...((times || usualTime < 86400) && span > 3600 ? [clock("hour")] : []), ...(span > 86400 ? [clock("weekday")] : [])];
+    const hasHours = times ? times.values.some((time) => time % 86400 !== 0) : usualTime < 86400;
+    return [...(hasHours && span > 3600 ? [clock("hour")] : []), ...(span > 86400 ? [clock("weekday")] : [])];
   }
 
   get filterable() {

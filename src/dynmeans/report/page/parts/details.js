@@ -107,7 +107,7 @@ class Details {
     const { batches } = this.store;
     const rows = [];
     for (let at = this.view.index; at >= 0 && rows.length < MAX_LATEST; at -= 1) {
-      for (const event of [...batches[at].events].reverse()) {
+      for (const event of [...batches[at].events].reverse().sort((a, b) => EVENT_WEIGHTS[b.kind] - EVENT_WEIGHTS[a.kind])) {
         if (rows.length < MAX_LATEST && this.view.isConfirmed(event.id)) rows.push(this.eventRow(event, true));
       }
     }

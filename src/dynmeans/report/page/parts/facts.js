@@ -14,7 +14,8 @@ class Facts {
     this.drawNumbers();
     this.drawPairs("parameters", store.header.parameters.map(([name, value]) => [name, "", value]));
     this.drawPairs("scores", store.header.scores.map(({ name, value, meaning }) => [scoreName(name), meaning, scoreText(name, value)]));
-    const notes = [...store.header.notes, ...editNotes(store)];
+    const reason = store.header.engine?.reason; // why there is no panel to try other scales
+    const notes = [...store.header.notes, ...(reason ? [reason] : []), ...editNotes(store)];
     byId("notes").replaceChildren(...notes.map((note) => make("li", {}, note)));
     byId("notes").hidden = notes.length === 0;
   }

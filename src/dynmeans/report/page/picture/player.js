@@ -46,6 +46,8 @@ class Player {
     context.clearRect(0, 0, width, height);
     if (this.themeVersion !== this.looks.version) this.readTheme();
     this.paint(context, width, height);
+    if (!this.isDrawn) performance.mark("first picture");
+    this.isDrawn = true;
     if (this.from) this.ask();
   }
 
