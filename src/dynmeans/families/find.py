@@ -102,14 +102,18 @@ def families_of(
     hint: float | tuple[float, float] | None = None,
     min_cluster_size: float = MIN_CLUSTER_SIZE,
     min_life: int = MIN_LIFE,
+    threshold: float | None = None,
+    noise: float | None = None,
 ) -> Families:
     """Return the families that the evidence so far speaks for.
 
     `hint` is about how many a batch holds, and is followed only where the free choice is far off.
+    Clusters touch below a contact index of `threshold`; at most `noise` of the points are outliers.
     """
     evidence.settle()
     size = checked_number("min_cluster_size", min_cluster_size, at_least=0)
-    tree, homes, distances = grow_tree(evidence, size, checked_count("min_life", min_life))
+    life = checked_count("min_life", min_life)
+    tree, homes, distances = grow_tree(evidence, size, life, threshold=threshold, noise=noise)
     sample = list(evidence.sample)
     seen = [
         np.column_stack([np.full(len(b.ids), t), b.ids, b.counts]) for t, b in enumerate(sample)

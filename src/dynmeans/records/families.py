@@ -22,7 +22,7 @@ class FamilyTree:
     ids: IntArray  # (n_identities,); the identities, ascending
     joined: IntArray  # (n_joins, 2); one member of each of the two sides
     # (n_joins,); level at which the two sides become one, ascending; a squared distance. Those
-    # that touch join below 0, closest first: their contact index less the 8 up to which two touch.
+    # that touch join below 0, closest first: from -8, in contact as close as can be, to 0.
     heights: FloatArray
     # (n_joins,); mean squared distance between the two sides while both were seen, without the
     # part that is sampling error.
