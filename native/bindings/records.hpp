@@ -16,8 +16,6 @@
 
 namespace dynmeans::bindings {
 
-using namespace engine;
-
 // A class with __slots__ and these fields.
 template <std::size_t N>
 class RecordType {

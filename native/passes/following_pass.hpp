@@ -23,12 +23,7 @@
 #include "search/cost_table.hpp"
 #include "threads/interrupt_check.hpp"
 
-namespace dynmeans::passes {
-
-using namespace threads;
-using namespace records;
-using namespace search;
-using namespace algorithm;
+namespace dynmeans {
 
 template <typename Value>
 class FollowingPass {
@@ -149,8 +144,8 @@ class FollowingPass {
             CostTable::consider(choice, likely, table.cost_up_to(choice.cost, y, likely));
         // No cost is below what the product says by more than this.
         const double error = product_error(norms_[r]);
-        const auto limit = static_cast<float>((choice.cost + error) * (1.0 + 4.0 * kUnit) -
-                                              norms_[r] + error);
+        const auto limit =
+            static_cast<float>((choice.cost + error) * (1.0 + 4.0 * kUnit) - norms_[r] + error);
         for (std::size_t s = 0; s < bases_.size(); s += kFloats) {
             const Floats rough = rough_costs(products, s);
             if (lowest_lane(rough) > limit) continue;
@@ -211,4 +206,4 @@ class FollowingPass {
     double largest_norm_ = 0.0;
 };
 
-}  // namespace dynmeans::passes
+}  // namespace dynmeans

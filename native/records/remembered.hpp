@@ -8,7 +8,7 @@
 
 #include "records/motion.hpp"
 
-namespace dynmeans::records {
+namespace dynmeans {
 
 struct Penalties {
     double new_penalty;              // lambda
@@ -101,4 +101,4 @@ struct Remembered {
     }
 };
 
-}  // namespace dynmeans::records
+}  // namespace dynmeans
