@@ -12,13 +12,13 @@ from dynmeans.engine.checks import entropy_of_seed
 from dynmeans.engine.device_input import in_memory
 from dynmeans.engine.execution import DEFAULT, Execution, execution_of
 from dynmeans.engine.guard import MANY_CLUSTERS
-from dynmeans.engine.native import quick_follower
+from dynmeans.engine.native import step_if_small
 from dynmeans.engine.sequence import small_sequence, step_sequence
 from dynmeans.families.evidence import Evidence
 from dynmeans.follow.begin import adopted, given_penalties, into_space, settle
 from dynmeans.follow.courses import check_courses, on_course, with_unseen
 from dynmeans.follow.finder import finder_of
-from dynmeans.follow.lives import MOST_IDS, MOST_WAITING, Lives, lives_after, lives_of
+from dynmeans.follow.lives import Lives, lives_after, lives_of
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.methods import method_text
 from dynmeans.follow.recipe import Recipe
@@ -134,11 +134,6 @@ def labels_of(steps: Sequence[Step]) -> list[IntArray]:
     return [step.clustering.labels for step in steps]
 
 
-# From a memory, points and elapsed to the memory and the step after them, in one crossing into
-# compiled code; None where anything needs more.
-follow_if_small = quick_follower(Memory, Step, Lives, MOST_WAITING, MOST_IDS, MANY_CLUSTERS)
-
-
 class Plan(NamedTuple):
     """What a recipe comes to for a memory."""
 
@@ -148,7 +143,20 @@ class Plan(NamedTuple):
     orders: VisitingOrders
     execution: Execution
     space: Space
-    is_quick: bool  # whether a small batch needs nothing but a step
+    most_clusters: int  # up to here a small batch needs nothing but a step; 0: it needs more
+
+
+def follow_if_small(memory: Memory, points: Any, elapsed: float) -> tuple[Memory, Step] | None:
+    """Take in a small batch in one call into C++; None if it needs more than a step."""
+    plan, before = memory.plan, memory.clusters
+    if plan is None or plan.most_clusters == 0 or elapsed < 1.0:
+        return None
+    stepped = step_if_small(points, None, before, plan.penalties, plan.orders, elapsed)
+    if stepped is None or len(stepped[0].ids) > plan.most_clusters:
+        return None
+    after, clustering = stepped
+    lives = lives_after(memory.lives, clustering, after)
+    return memory.with_clusters(after, lives), Step(before, elapsed, clustering, after, plan.space)
 
 
 def follow(
@@ -258,8 +266,9 @@ def plan_of(recipe: Recipe, memory: Memory, execution: Execution = DEFAULT) -> P
         execution.backend, execution.acceleration, execution.n_threads, recipe.max_clusters
     )
     is_raw = isinstance(memory.known_space, Raw)
-    is_quick = memory.is_settled and is_raw and running is DEFAULT and not recipe.families
+    is_quick = memory.is_settled and is_raw and running.is_compiled and not recipe.families
     is_quick &= finder_of(recipe.method).is_compiled and not penalties.is_on_sphere
+    most_clusters = min(MANY_CLUSTERS - 1, running.max_clusters or MANY_CLUSTERS)
     return Plan(
         recipe if memory.is_settled else None,
         execution,
@@ -267,7 +276,7 @@ def plan_of(recipe: Recipe, memory: Memory, execution: Execution = DEFAULT) -> P
         VisitingOrders(memory.entropy, recipe.n_init, penalties.usable_search(recipe.search)),
         running,
         memory.known_space,
-        is_quick,
+        most_clusters if is_quick else 0,
     )
 
 
