@@ -10,11 +10,7 @@
 #include "search/cost_table.hpp"
 #include "threads/interrupt_check.hpp"
 
-namespace dynmeans::algorithm {
-
-using namespace threads;
-using namespace records;
-using namespace search;
+namespace dynmeans {
 
 // Z_t and the clusters of one run. Slots 0 .. n_remembered - 1 are the remembered clusters, later
 // ones the new ones in order of birth.
@@ -181,4 +177,4 @@ void assign_labels(const Points<Value>& points, const Row* order, std::size_t po
     }
 }
 
-}  // namespace dynmeans::algorithm
+}  // namespace dynmeans

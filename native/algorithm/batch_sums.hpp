@@ -16,11 +16,7 @@
 #include "records/remembered.hpp"
 #include "threads/thread_pool.hpp"
 
-namespace dynmeans::algorithm {
-
-using namespace numeric;
-using namespace threads;
-using namespace records;
+namespace dynmeans {
 
 // The largest coordinate of each feature, and the range of the weights, over the points that take
 // part; parts of a batch are merged.
@@ -262,4 +258,4 @@ BatchSums sums_of_batch(const Points<Value>& points, const Remembered& remembere
     return BatchSums(whole, points.n_points, points.weights != nullptr, new_penalty);
 }
 
-}  // namespace dynmeans::algorithm
+}  // namespace dynmeans

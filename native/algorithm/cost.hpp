@@ -14,10 +14,7 @@
 #include "numeric/squared_distance.hpp"
 #include "records/remembered.hpp"
 
-namespace dynmeans::algorithm {
-
-using namespace numeric;
-using namespace records;
+namespace dynmeans {
 
 // Of one slot with n points. `total(j)` gives S of feature j, with what rounding lost, and then Q
 // and the sum of what its terms lost.
@@ -64,4 +61,4 @@ inline double cluster_terms(const Remembered& remembered, double new_penalty,
     return total;
 }
 
-}  // namespace dynmeans::algorithm
+}  // namespace dynmeans

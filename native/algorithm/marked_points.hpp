@@ -9,10 +9,7 @@
 #include "records/points.hpp"
 #include "threads/blocks.hpp"
 
-namespace dynmeans::algorithm {
-
-using namespace threads;
-using namespace records;
+namespace dynmeans {
 
 class SlotMarks {
   public:
@@ -39,4 +36,4 @@ class SlotMarks {
     std::vector<std::uint8_t> marks_;  // of points without a label, then of the slots
 };
 
-}  // namespace dynmeans::algorithm
+}  // namespace dynmeans

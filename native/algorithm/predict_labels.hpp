@@ -15,11 +15,7 @@
 #include "search/cost_table.hpp"
 #include "threads/thread_pool.hpp"
 
-namespace dynmeans::algorithm {
-
-using namespace records;
-using namespace search;
-using namespace threads;
+namespace dynmeans {
 
 class Predictor {
   public:
@@ -92,4 +88,4 @@ class Predictor {
     CostTable table_;
 };
 
-}  // namespace dynmeans::algorithm
+}  // namespace dynmeans

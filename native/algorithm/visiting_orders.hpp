@@ -14,9 +14,7 @@
 #include "records/accelerations.hpp"
 #include "records/points.hpp"
 
-namespace dynmeans::algorithm {
-
-using namespace records;
+namespace dynmeans {
 
 inline std::uint64_t mix(std::uint64_t key) {
     key = (key ^ (key >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -258,4 +256,4 @@ class MadeOrders : public Orders {
     std::vector<Row> order_;
 };
 
-}  // namespace dynmeans::algorithm
+}  // namespace dynmeans

@@ -9,7 +9,6 @@
 namespace dynmeans::bindings {
 
 using namespace nb::literals;
-using namespace algorithm;
 
 namespace {
 

@@ -20,6 +20,8 @@ using namespace nb::literals;
 
 namespace dynmeans::bindings {
 
+using namespace dask;
+
 namespace {
 
 template <typename Value>

@@ -11,6 +11,8 @@ using namespace nb::literals;
 
 namespace dynmeans::bindings {
 
+using namespace dask;
+
 namespace {
 
 // The hash of each row, for the batch after `n_steps` others: what its keys are mixed from.

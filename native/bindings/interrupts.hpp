@@ -26,10 +26,10 @@ template <typename Work>
 auto run_released(std::size_t n_threads, const Work& work) {
     try {
         nb::gil_scoped_release release;
-        threads::InterruptCheck interrupts(is_interrupted);
-        threads::ThreadPool pool(n_threads, interrupts);
+        InterruptCheck interrupts(is_interrupted);
+        ThreadPool pool(n_threads, interrupts);
         return work(pool);
-    } catch (const threads::Interrupted&) {
+    } catch (const Interrupted&) {
         throw nb::python_error();
     }
 }

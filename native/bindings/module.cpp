@@ -10,7 +10,6 @@
 namespace dynmeans::bindings {
 
 using namespace nb::literals;
-using namespace records;
 
 void bind_steps(nb::module_& module);       // step.cpp
 void bind_sequences(nb::module_& module);   // sequence.cpp
@@ -42,11 +41,6 @@ std::pair<std::size_t, std::size_t> date_from(std::size_t n_points, std::size_t 
     return {before.fewest_points, before.first_pass};
 }
 
-// For tests: the order of memory from such blocks on; returns what it was.
-std::size_t follow_memory_from(std::size_t n_points) {
-    return std::exchange(memory_order_from, n_points);
-}
-
 }  // namespace
 }  // namespace dynmeans::bindings
 
@@ -56,7 +50,6 @@ NB_MODULE(DYNMEANS_MODULE, module) {
     module.def("acceleration_names", &acceleration_names);
     module.def("leave_out", &leave_out, "names"_a);
     module.def("date_from", &date_from, "n_points"_a, "n_passes"_a);
-    module.def("follow_memory_from", &follow_memory_from, "n_points"_a);
     bind_steps(module);
     bind_sequences(module);
     bind_checks(module);

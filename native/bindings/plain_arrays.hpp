@@ -18,18 +18,17 @@ namespace dynmeans::bindings {
 
 // Slots are numbered with 32 bits; weighted squares of differences, summed over any number of
 // points, must stay finite.
-using records::kMaxPoints;
 constexpr double kMaxCoordinate = 1e100, kMaxWeight = 1e50;
 
 // Whether every value is a number of at most this magnitude.
 template <typename Value>
 bool are_within(const Value* values, std::size_t n, double limit) {
-    constexpr unsigned kAll = (1u << numeric::kSimd) - 1;
+    constexpr unsigned kAll = (1u << kSimd) - 1;
     unsigned both = kAll;
     std::size_t i = 0;
-    for (; i + numeric::kSimd <= n; i += numeric::kSimd) {
-        const numeric::Doubles x = numeric::load(values + i);
-        both &= numeric::lanes_at_most(x, limit) & numeric::lanes_at_most(-x, limit);
+    for (; i + kSimd <= n; i += kSimd) {
+        const Doubles x = load(values + i);
+        both &= lanes_at_most(x, limit) & lanes_at_most(-x, limit);
     }
     bool rest = true;
     for (; i < n; ++i) rest &= values[i] <= limit && -values[i] <= limit;

@@ -18,7 +18,6 @@
 namespace dynmeans::bindings {
 
 using namespace nb::literals;
-using namespace algorithm;
 
 namespace {
 
@@ -200,7 +199,7 @@ nb::object sequence_steps_of(const nb::list& batches, const nb::list& point_weig
                      seen.add(result);
                      kept->results.add(result);
                      state = std::move(result.state);
-                     return engine::view(state);
+                     return view(state);
                  });
     double time = 0.0;
     nb::list labels;
@@ -264,7 +263,7 @@ SequenceLabels sequence_labels_of(const nb::list& batches, const nb::list& point
                          if (!weights || weights[i] > 0.0) labels.push_back(result.labels[i]);
                      n_seen += result.ids.size();
                      state = std::move(result.state);
-                     return engine::view(state);
+                     return view(state);
                  });
     return {column(std::move(labels)), n_seen, state.next_id};
 }

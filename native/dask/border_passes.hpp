@@ -20,11 +20,6 @@
 
 namespace dynmeans::dask {
 
-using namespace records;
-using namespace threads;
-using namespace algorithm;
-using namespace passes;
-
 class BorderPasses {
   public:
     std::vector<double> last_centers;     // before the last pass

@@ -19,8 +19,6 @@
 
 namespace dynmeans::dask {
 
-using namespace passes;
-
 using Visit = std::pair<Turn, std::size_t>;  // row of the part
 
 // Visits these rows in order of turn, and lets the changes happen on the way.

@@ -22,11 +22,6 @@
 
 namespace dynmeans::dask {
 
-using namespace threads;
-using namespace search;
-using namespace algorithm;
-using namespace passes;
-
 struct Proposals {
     std::vector<Turn> turns;
     std::vector<double> rows;
@@ -233,17 +228,13 @@ class LabeledProposals {
         for (std::size_t p = 0; p < parts.size(); ++p)
             for_each_run(parts[p], [&](std::size_t begin, std::size_t end) {
                 const std::size_t n = list_restless(parts[p], range, begin, end);
-                for (std::size_t r = 0; r < n; ++r) {
-                    if (r + kAhead < n) parts[p].points.prefetch(list_[r + kAhead]);
+                for (std::size_t r = 0; r < n; ++r)
                     look(parts[p], p, list_[r], movers[p], proposals);
-                }
             });
         return movers;
     }
 
   private:
-    static constexpr std::size_t kAhead = 8;
-
     void look(const Part<Value>& part, std::size_t p, std::size_t i,
               std::vector<std::int64_t>& movers, ProposalList& proposals) {
         const Slot a = part.labels[i];

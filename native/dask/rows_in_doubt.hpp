@@ -21,10 +21,6 @@
 
 namespace dynmeans::dask {
 
-using namespace records;
-using namespace search;
-using namespace passes;
-
 // The highest own cost of each slot, with room for points farther off.
 struct WideReach {
     static constexpr double kRoom = 1.25;

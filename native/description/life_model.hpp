@@ -15,8 +15,6 @@
 
 namespace dynmeans::description {
 
-using namespace numeric;
-
 // When batches came, and where all points lie: along each axis (a column) with a variance.
 struct Surroundings {
     const double *times, *mean, *axes, *axis_variances;

@@ -15,12 +15,7 @@
 #include "passes/later_pass.hpp"
 #include "records/solution.hpp"
 
-namespace dynmeans::engine {
-
-using namespace records;
-using namespace algorithm;
-using namespace passes;
-using namespace moves;
+namespace dynmeans {
 
 // What the caller chooses about the way, never about the result.
 struct Execution {
@@ -154,9 +149,9 @@ class Clusterer {
     SlotSums slot_sums_;
     std::optional<FirstPass<Value>> first_pass_;
     std::optional<FollowingPass<Value>> following_pass_;  // in its place, on the sphere
-    std::optional<LaterPass<Value>> later_pass_;  // where anything is accelerated
+    std::optional<LaterPass<Value>> later_pass_;          // where anything is accelerated
     std::vector<double> counts_, within_, cost_trace_;
     std::vector<std::uint8_t> has_moved_;
 };
 
-}  // namespace dynmeans::engine
+}  // namespace dynmeans

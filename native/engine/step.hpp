@@ -13,10 +13,7 @@
 #include "engine/cluster.hpp"
 #include "passes/run_small.hpp"
 
-namespace dynmeans::engine {
-
-using namespace algorithm;
-using namespace passes;
+namespace dynmeans {
 
 struct StepResult {
     std::vector<std::int64_t> labels;  // identities
@@ -115,4 +112,4 @@ extern template StepResult step(const Points<double>&, Orders&, const StateView&
 extern template StepResult step(const Points<float>&, Orders&, const StateView&, const Penalties&,
                                 double, const Execution&, ThreadPool&);
 
-}  // namespace dynmeans::engine
+}  // namespace dynmeans

@@ -11,7 +11,7 @@
 #include "moves/single_points.hpp"
 #include "moves/splits.hpp"
 
-namespace dynmeans::moves {
+namespace dynmeans {
 
 template <typename Value>
 class SetMoves {
@@ -97,4 +97,4 @@ bool SetMoves<Value>::make(const Solution& found, const Row* order, int depth) {
 extern template class SetMoves<double>;
 extern template class SetMoves<float>;
 
-}  // namespace dynmeans::moves
+}  // namespace dynmeans

@@ -11,7 +11,7 @@
 
 #include "moves/sets.hpp"
 
-namespace dynmeans::moves {
+namespace dynmeans {
 
 constexpr std::int64_t kFewest = 20, kFewestOfPart = 5;  // points of what is plain
 
@@ -217,4 +217,4 @@ class Splits {
     std::vector<std::uint8_t> is_second_;  // of the members
 };
 
-}  // namespace dynmeans::moves
+}  // namespace dynmeans

@@ -26,7 +26,7 @@
 #include "numeric/quads.hpp"
 #include "numeric/simd.hpp"
 
-namespace dynmeans::numeric {
+namespace dynmeans {
 
 constexpr int kLeastExponent = -1074;
 
@@ -275,4 +275,4 @@ class Bins {
     std::vector<double> shifts_;  // (n_bins, n_columns), the coarsest bin first
 };
 
-}  // namespace dynmeans::numeric
+}  // namespace dynmeans

@@ -9,7 +9,7 @@
 #include "numeric/simd.hpp"
 #include "numeric/squared_distance.hpp"
 
-namespace dynmeans::numeric {
+namespace dynmeans {
 
 template <typename Lanes>
 struct Pair {
@@ -154,4 +154,4 @@ class WeightedSquare {
     }
 };
 
-}  // namespace dynmeans::numeric
+}  // namespace dynmeans

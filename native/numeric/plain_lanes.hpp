@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace dynmeans::numeric {
+namespace dynmeans {
 
 template <typename Value, std::size_t N>
 struct PlainLanes {
@@ -76,4 +76,4 @@ PlainBits<N> operator>>(const PlainBits<N>& a, int n_bits) {
     return PlainBits<N>::each([&](std::size_t lane) { return a.at[lane] >> n_bits; });
 }
 
-}  // namespace dynmeans::numeric
+}  // namespace dynmeans

@@ -16,7 +16,7 @@
 #include <immintrin.h>
 #endif
 
-namespace dynmeans::numeric {
+namespace dynmeans {
 
 #if defined(DYNMEANS_AVX512)
 constexpr std::size_t kSimd = 8;
@@ -199,4 +199,4 @@ inline unsigned lanes_at_most(Doubles values, double limit) {
 #endif
 }
 
-}  // namespace dynmeans::numeric
+}  // namespace dynmeans

@@ -8,7 +8,7 @@
 #include "numeric/simd.hpp"
 #include "numeric/squared_distance.hpp"
 
-namespace dynmeans::numeric {
+namespace dynmeans {
 
 #if defined(DYNMEANS_PLAIN_LANES)
 using Bits = PlainLanes<std::int64_t, kSimd>;
@@ -88,4 +88,4 @@ double sum_over(std::size_t n, const Term& term) {
     return sums.total();
 }
 
-}  // namespace dynmeans::numeric
+}  // namespace dynmeans

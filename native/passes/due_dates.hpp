@@ -39,12 +39,7 @@
 #include "records/points.hpp"
 #include "search/keeping_cost.hpp"
 
-namespace dynmeans::passes {
-
-using namespace numeric;
-using namespace records;
-using namespace search;
-using namespace algorithm;
+namespace dynmeans {
 
 class DueDates {
   public:
@@ -281,4 +276,4 @@ class DueDates {
     std::vector<std::uint32_t> waiting_;
 };
 
-}  // namespace dynmeans::passes
+}  // namespace dynmeans

@@ -18,12 +18,7 @@
 #include "threads/blocks.hpp"
 #include "threads/thread_pool.hpp"
 
-namespace dynmeans::passes {
-
-using namespace numeric;
-using namespace threads;
-using namespace records;
-using namespace algorithm;
+namespace dynmeans {
 
 template <typename Value>
 class DuePoints {
@@ -110,7 +105,6 @@ class DuePoints {
     }
 
   private:
-    static constexpr std::size_t kAhead = 16;                              // points
     static constexpr std::size_t kStretch = 262144, kAtOnce = 1024;        // points
     static constexpr DueKey kNoDate = std::numeric_limits<DueKey>::max();  // moves
     static constexpr DueKey kGuarded = kNoDate - 1;                        // needs none
@@ -215,13 +209,8 @@ class DuePoints {
     // Without a branch, as in marked_points.hpp.
     std::size_t list_unguarded(const Assignment& assignment, std::size_t begin, std::size_t end,
                                double* buffer, Unguarded* listed) {
-        const std::size_t ahead = look_ahead(kAhead);
         Unguarded* next = listed;
         for (std::size_t r = begin; r < end; ++r) {
-            if (r + ahead < due_.size()) {
-                points_.prefetch(due_[r + ahead]);
-                prefetch(&assignment.labels[due_[r + ahead]]);
-            }
             const Slot a = assignment.labels[due_[r]];
             const double own = squared_distance(points_.row(due_[r], buffer),
                                                 assignment.table.center(a), points_.n_features);
@@ -280,4 +269,4 @@ class DuePoints {
     std::vector<std::vector<Wish>> found_;
 };
 
-}  // namespace dynmeans::passes
+}  // namespace dynmeans

@@ -16,9 +16,7 @@
 
 #include "numeric/compilers.hpp"
 
-namespace dynmeans::passes {
-
-using namespace numeric;
+namespace dynmeans {
 
 // The bits of a float that is not negative are ordered as the float is.
 using DueKey = std::uint32_t;
@@ -127,4 +125,4 @@ class DueQueue {
     std::size_t size_ = 0;
 };
 
-}  // namespace dynmeans::passes
+}  // namespace dynmeans

@@ -24,12 +24,7 @@
 #include "search/cost_table.hpp"
 #include "threads/interrupt_check.hpp"
 
-namespace dynmeans::passes {
-
-using namespace threads;
-using namespace records;
-using namespace search;
-using namespace algorithm;
+namespace dynmeans {
 
 template <typename Value>
 class FollowingPass {
@@ -227,4 +222,4 @@ class FollowingPass {
     double largest_norm_ = 0.0;
 };
 
-}  // namespace dynmeans::passes
+}  // namespace dynmeans

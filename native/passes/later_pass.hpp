@@ -27,12 +27,7 @@
 #include "threads/blocks.hpp"
 #include "threads/thread_pool.hpp"
 
-namespace dynmeans::passes {
-
-using namespace threads;
-using namespace records;
-using namespace search;
-using namespace algorithm;
+namespace dynmeans {
 
 template <typename Value>
 class LaterPass {
@@ -75,7 +70,6 @@ class LaterPass {
   private:
     // Beyond these, and one for eight slots, visiting every point is cheaper.
     static constexpr std::size_t kMaxChanges = 48;
-    static constexpr std::size_t kAhead = 8;  // points
 
     using Turn = std::pair<std::int32_t, Slot>;  // position in the order, wished slot
 
@@ -108,7 +102,6 @@ class LaterPass {
             uses(Acceleration::kReplay) ? kMaxChanges + assignment.n_members.size() / 8 : 0;
         std::size_t n_changes = 0;
         while (!waiting.is_empty()) {
-            prefetch_ahead(waiting, assignment);
             const auto [position, wish] = waiting.next();
             if (waiting.n_past % 64 == 0) pool_.interrupts().check();
             const auto i = static_cast<std::size_t>(order_[position]);
@@ -134,14 +127,6 @@ class LaterPass {
                 ask_followers(left, position, assignment, waiting);
         }
         if (n_changes > 0) watch_.after_events(assignment, wishes_, changed_);
-    }
-
-    void prefetch_ahead(const Turns& waiting, const Assignment& assignment) const {
-        const std::size_t ahead = waiting.n_past + look_ahead(kAhead);
-        if (ahead >= waiting.wished.size()) return;
-        const Row i = order_[waiting.wished[ahead].first];
-        points_.prefetch(i);
-        prefetch_to_write(&assignment.labels[i]);
     }
 
     // What a point chooses after events, given its choice at the start of the pass.
@@ -207,4 +192,4 @@ class LaterPass {
     std::vector<std::size_t> changed_;  // slots, by the events of this pass
 };
 
-}  // namespace dynmeans::passes
+}  // namespace dynmeans

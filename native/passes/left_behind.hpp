@@ -21,10 +21,7 @@
 #include "search/cost_table.hpp"
 #include "search/keeping_cost.hpp"
 
-namespace dynmeans::passes {
-
-using namespace numeric;
-using namespace search;
+namespace dynmeans {
 
 class LeftBehind {
   public:
@@ -72,4 +69,4 @@ class LeftBehind {
     std::vector<double> moves_;  // since that time
 };
 
-}  // namespace dynmeans::passes
+}  // namespace dynmeans

@@ -9,10 +9,7 @@
 #include "numeric/squared_distance.hpp"
 #include "search/cost_table.hpp"
 
-namespace dynmeans::passes {
-
-using namespace numeric;
-using namespace search;
+namespace dynmeans {
 
 struct NearestRivals {
     static constexpr std::size_t kMaxFeatures = 4, kMost = 4;
@@ -52,4 +49,4 @@ struct NearestRivals {
     }
 };
 
-}  // namespace dynmeans::passes
+}  // namespace dynmeans

@@ -25,13 +25,7 @@
 #include "search/keeping_cost.hpp"
 #include "threads/thread_pool.hpp"
 
-namespace dynmeans::passes {
-
-using namespace numeric;
-using namespace threads;
-using namespace records;
-using namespace search;
-using namespace algorithm;
+namespace dynmeans {
 
 class Neighbors {
   public:
@@ -328,4 +322,4 @@ class Neighbors {
     bool has_sleeping_ = false;
 };
 
-}  // namespace dynmeans::passes
+}  // namespace dynmeans

@@ -19,13 +19,7 @@
 #include "threads/blocks.hpp"
 #include "threads/thread_pool.hpp"
 
-namespace dynmeans::passes {
-
-using namespace numeric;
-using namespace threads;
-using namespace records;
-using namespace search;
-using namespace algorithm;
+namespace dynmeans {
 
 template <typename Value>
 class OwnCosts {
@@ -95,9 +89,7 @@ class OwnCosts {
             const BlockRange range = block_range(block, points_.n_points);
             const std::size_t n = list_restless(assignment, range, list);
             std::size_t n_filtered = 0;
-            const std::size_t ahead = look_ahead(kNear);
             for (std::size_t r = 0; r < n; ++r) {
-                if (r + ahead < n) points_.prefetch(list[r + ahead]);
                 const std::size_t i = list[r];
                 const Slot a = assignment.labels[i];
                 if (neighbors_.count_rivals(a, costs_[i]) > most_rivals) {
@@ -144,8 +136,8 @@ class OwnCosts {
     }
 
   private:
-    static constexpr std::size_t kTask = 2048, kAhead = 32, kNear = 8;  // points
-    static constexpr std::size_t kFilterSlots = 64, kFilterShare = 8;   // slots, for one rival
+    static constexpr std::size_t kTask = 2048;                         // points
+    static constexpr std::size_t kFilterSlots = 64, kFilterShare = 8;  // slots, for one rival
 
     // Returns how many rivals a point looks at one by one; more are left to the filter.
     std::size_t prepare_filter(const Assignment& assignment) {
@@ -175,12 +167,7 @@ class OwnCosts {
     void update_listed(const Assignment& assignment, const std::uint32_t* list, std::size_t n,
                        std::vector<double>& highest) {
         std::vector<double> buffer(points_.n_features);
-        const std::size_t ahead = look_ahead(kAhead);
         for (std::size_t r = 0; r < n; ++r) {
-            if (r + ahead < n) {
-                points_.prefetch(list[r + ahead]);
-                prefetch_to_write(&costs_[list[r + ahead]]);
-            }
             const std::size_t i = list[r], k = assignment.labels[i];
             costs_[i] = squared_distance(points_.row(i, buffer.data()), assignment.table.center(k),
                                          points_.n_features);
@@ -224,4 +211,4 @@ class OwnCosts {
     std::vector<std::vector<double>> highest_of_threads_;
 };
 
-}  // namespace dynmeans::passes
+}  // namespace dynmeans

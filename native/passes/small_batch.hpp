@@ -25,7 +25,7 @@
 #include "passes/small_turns.hpp"
 #include "records/solution.hpp"
 
-namespace dynmeans::passes {
+namespace dynmeans {
 
 // D is the number of features where it is small, 0 otherwise.
 template <std::size_t D>
@@ -305,4 +305,4 @@ class SmallBatch {
     std::vector<std::uint32_t> movers_;
 };
 
-}  // namespace dynmeans::passes
+}  // namespace dynmeans

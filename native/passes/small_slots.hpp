@@ -16,7 +16,7 @@
 #include "records/remembered.hpp"
 #include "records/solution.hpp"
 
-namespace dynmeans::passes {
+namespace dynmeans {
 
 template <std::size_t D>
 class SmallSlots {
@@ -294,4 +294,4 @@ class SmallSlots {
     std::vector<Pair<double>> totals_;
 };
 
-}  // namespace dynmeans::passes
+}  // namespace dynmeans

@@ -9,7 +9,7 @@
 #include "algorithm/visiting_orders.hpp"
 #include "passes/small_points.hpp"
 
-namespace dynmeans::passes {
+namespace dynmeans {
 
 class SmallTurns {
   public:
@@ -96,4 +96,4 @@ class SmallTurns {
     RegisterArray memory_;
 };
 
-}  // namespace dynmeans::passes
+}  // namespace dynmeans

@@ -22,12 +22,7 @@
 #include "threads/blocks.hpp"
 #include "threads/thread_pool.hpp"
 
-namespace dynmeans::passes {
-
-using namespace numeric;
-using namespace threads;
-using namespace records;
-using namespace algorithm;
+namespace dynmeans {
 
 template <typename Value>
 class SweptCosts {
@@ -240,4 +235,4 @@ class SweptCosts {
     std::vector<std::vector<Wish>> found_;
 };
 
-}  // namespace dynmeans::passes
+}  // namespace dynmeans

@@ -16,7 +16,7 @@
 #include "records/points.hpp"
 #include "threads/thread_pool.hpp"
 
-namespace dynmeans::passes {
+namespace dynmeans {
 
 template <typename Value>
 class Watch {
@@ -119,4 +119,4 @@ class Watch {
     std::size_t n_passes_ = 0;  // of this run, after the first
 };
 
-}  // namespace dynmeans::passes
+}  // namespace dynmeans

@@ -8,11 +8,7 @@
 #include "records/points.hpp"
 #include "search/cost_table.hpp"
 
-namespace dynmeans::passes {
-
-using namespace records;
-using namespace search;
-using namespace algorithm;
+namespace dynmeans {
 
 constexpr Slot kOpenNew = -2;
 constexpr Slot kStay = -3;
@@ -53,4 +49,4 @@ inline bool can_change_slots(const std::vector<Wish>& wishes, const Assignment& 
     return false;
 }
 
-}  // namespace dynmeans::passes
+}  // namespace dynmeans

@@ -8,7 +8,7 @@
 
 #include "records/motion.hpp"
 
-namespace dynmeans::records {
+namespace dynmeans {
 
 struct Penalties {
     double new_penalty;              // lambda
@@ -103,4 +103,4 @@ struct Remembered {
     }
 };
 
-}  // namespace dynmeans::records
+}  // namespace dynmeans

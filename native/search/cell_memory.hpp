@@ -11,9 +11,7 @@
 #include "records/points.hpp"
 #include "search/cost_table.hpp"
 
-namespace dynmeans::search {
-
-using namespace records;
+namespace dynmeans {
 
 class CellMemory {
   public:
@@ -57,4 +55,4 @@ class CellMemory {
     std::vector<Slot> slots_;
 };
 
-}  // namespace dynmeans::search
+}  // namespace dynmeans

@@ -16,9 +16,7 @@
 #include "search/cost_table.hpp"
 #include "search/keeping_cost.hpp"
 
-namespace dynmeans::search {
-
-using namespace records;
+namespace dynmeans {
 
 class CenterLine {
   public:
@@ -62,4 +60,4 @@ class CenterLine {
     std::vector<std::uint32_t> firsts_ = {0, 0};
 };
 
-}  // namespace dynmeans::search
+}  // namespace dynmeans

@@ -14,9 +14,7 @@
 #include "search/center_tree.hpp"
 #include "search/cost_table.hpp"
 
-namespace dynmeans::search {
-
-using namespace records;
+namespace dynmeans {
 
 class CenterSearch {
   public:
@@ -69,9 +67,7 @@ class CenterSearch {
         ThreadScratch& scratch = of_threads_[thread];
         if (way_ == Way::kGrid) return grid_.find(points, order, begin, end, scratch.grid, choices);
         scratch.buffer.resize(n_features_);
-        const std::size_t ahead = look_ahead(kAhead);
         for (std::size_t p = begin; p < end; ++p) {
-            if (p + ahead < end) points.prefetch(order[p + ahead]);
             const double* y = points.row(order[p], scratch.buffer.data());
             if (way_ != Way::kTree) {
                 choices[p - begin] = table.cheapest(y, new_penalty_, CostTable::kNone);
@@ -102,7 +98,6 @@ class CenterSearch {
   private:
     enum class Way { kAll, kGrid, kTree, kFilter };
 
-    static constexpr std::size_t kAhead = 16;  // rows asked for before their turn
     // Below these the panels of the table are about as fast (docs/speed.md).
     static constexpr std::size_t kGridSlots = 10, kFilterSlots = 64, kFilterFeatures = 16,
                                  kFilterPoints = 128, kTreeSlots = 64;
@@ -148,4 +143,4 @@ class CenterSearch {
     std::vector<BlasFilter::Scratch> filter_scratch_;
 };
 
-}  // namespace dynmeans::search
+}  // namespace dynmeans

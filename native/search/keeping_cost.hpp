@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace dynmeans::search {
+namespace dynmeans {
 
 constexpr double kSlack = 1e-9;
 constexpr double kFarOff = 1e3;
@@ -36,4 +36,4 @@ inline double keeping_share(double scale) {
     return root * root * (1.0 - 2.0 * kSlack);
 }
 
-}  // namespace dynmeans::search
+}  // namespace dynmeans

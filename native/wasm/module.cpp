@@ -20,7 +20,6 @@ _LIBCPP_END_NAMESPACE_STD
 namespace {
 
 using namespace dynmeans;
-using namespace dynmeans::engine;
 
 constexpr double kFinest = 1e-9;  // as in parameters/description_length.py
 

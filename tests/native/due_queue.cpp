@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <random>
 
-using namespace dynmeans::passes;
+using namespace dynmeans;
 
 namespace {
 

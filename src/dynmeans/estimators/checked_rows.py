@@ -1,7 +1,7 @@
 """What comes into an estimator, checked as scikit-learn does; all of it taken in, or nothing."""
 
 from functools import partial
-from threading import get_ident
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -200,34 +200,42 @@ def start_over(model: Any) -> None:
         del model.__dict__[name]
 
 
+def acquire_lock(model: Any) -> Any:
+    """Return the lock of an estimator, acquired for this thread."""
+    lock = model.__dict__.get("_lock") or model.__dict__.setdefault("_lock", RLock())
+    if not lock.acquire(blocking=False):
+        raise RuntimeError(
+            "this estimator is taking in a batch in another thread. Use one estimator per thread, "
+            "or a lock."
+        )
+    return lock
+
+
+class HasLock:
+    """An estimator with a lock, which its copies and pickles do not share."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return every attribute but the lock."""
+        state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
+        return {name: value for name, value in state.items() if name != "_lock"}
+
+
 class AllOrNothing:
     """Leaves an estimator as it was if anything fails inside; lets in one thread at a time."""
 
-    __slots__ = ("_attributes", "_before", "_key", "_thread")
+    __slots__ = ("_before", "_lock", "_model")
 
     def __init__(self, model: Any) -> None:
-        self._attributes = model.__dict__
-        self._key = id(self._attributes)
-        self._thread = get_ident()
+        self._model = model
 
     def __enter__(self) -> None:
         """Note every attribute."""
-        first = in_use.setdefault(self._key, self)
-        if first is not self and first._thread != self._thread:
-            raise RuntimeError(
-                "this estimator is taking in a batch in another thread. Give each thread an "
-                "estimator of its own, or let them wait for each other."
-            )
-        self._before = self._attributes.copy()
+        self._lock = acquire_lock(self._model)
+        self._before = self._model.__dict__.copy()
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Bring the attributes back if something failed."""
         if kind is not None:
-            self._attributes.clear()
-            self._attributes.update(self._before)
-        if in_use[self._key] is self:  # and not one inside another
-            del in_use[self._key]
-
-
-# Who is taking in a batch now. Not kept in the estimators: they can be copied and pickled.
-in_use: dict[int, AllOrNothing] = {}
+            self._model.__dict__.clear()
+            self._model.__dict__.update(self._before)
+        self._lock.release()

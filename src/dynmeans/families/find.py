@@ -102,14 +102,18 @@ def families_of(
     hint: float | tuple[float, float] | None = None,
     min_cluster_size: float = MIN_CLUSTER_SIZE,
     min_life: int = MIN_LIFE,
+    threshold: float | None = None,
+    noise: float | None = None,
 ) -> Families:
     """Return the families that the evidence so far speaks for.
 
     `hint` is about how many a batch holds, and is followed only where the free choice is far off.
+    Clusters touch below a contact index of `threshold`; at most `noise` of the points are outliers.
     """
     evidence.settle()
     size = checked_number("min_cluster_size", min_cluster_size, at_least=0)
-    tree, homes, distances = grow_tree(evidence, size, checked_count("min_life", min_life))
+    life = checked_count("min_life", min_life)
+    tree, homes, distances = grow_tree(evidence, size, life, threshold=threshold, noise=noise)
     sample = list(evidence.sample)
     seen = [
         np.column_stack([np.full(len(b.ids), t), b.ids, b.counts]) for t, b in enumerate(sample)
@@ -131,21 +135,15 @@ def families_of(
 
 
 def _hinted(free: Families, n_families: float | tuple[float, float]) -> Families:
-    """Keep the free choice unless it is far too coarse or far too fine."""
+    """Keep the free choice if it has as many, but for a third.
+
+    Too many are counted by their shares of the points, so that small ones hardly count; too few,
+    by their number.
+    """
     hint = Hint(*checked_range("n_clusters", n_families), is_joined=True)
-    if hint.is_coarse(free.n_per_batch):
-        return free.about(hint.low)
-    if not hint.is_fine(free.n_even):
-        return free
-    coarser = free.levels[free.levels > free.level]
-    first, end = 0, len(coarser) - 1
-    while first < end:  # Families only grow with the level.
-        middle = (first + end) // 2
-        if free.at(coarser[middle]).n_even <= hint.high:
-            end = middle
-        else:
-            first = middle + 1
-    return free.at(coarser[first]) if len(coarser) else free
+    if hint.is_fine(free.n_even):
+        return free.about_even(hint.high)
+    return free.about(hint.low) if hint.is_coarse(free.n_per_batch) else free
 
 
 def check_choice(level: Any, n_families: Any) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from dynmeans.follow.defaults import defaults_of, depends_on_rows, with_defaults
 from dynmeans.follow.recipe import PARAMETERS, Recipe
+from dynmeans.inputs.numbers import checked_number
 from dynmeans.one_call.clustered_rows import ClusteredRows
 from dynmeans.one_call.inline import notebook_progress
 from dynmeans.one_call.scratch import ScratchFolder
@@ -19,6 +20,7 @@ from dynmeans.records.suggestion import warn_of_doubts
 from dynmeans.runs.cluster_job import ClusterJob, Shown
 from dynmeans.runs.configuration import N_KEPT
 from dynmeans.runs.input import Input
+from dynmeans.runs.levels import checked_level
 from dynmeans.runs.reading.sources.reading_options import ReadingOptions
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.spaces.sparse_rows import is_sparse
@@ -26,12 +28,16 @@ from dynmeans.spaces.sparse_rows import is_sparse
 _OF_LIVE = ("hold_last", "lateness", "on_late", "max_ahead", "unique_ids")
 _OF_WINDOWS = tuple(one.name for one in fields(WindowOptions) if one.name not in _OF_LIVE)
 _OF_READING = tuple(one.name for one in fields(ReadingOptions))
-_OWN = ("frame", "out", "overwrite", "n_threads", "describe", "sample_size")
+_OWN = ("frame", "out", "overwrite", "n_threads", "describe", "sample_size", "level", "noise")
 _UNITS = {"h": 3_600_000_000, "min": 60_000_000, "s": 1_000_000, "ms": 1_000, "us": 1}
 
 
 class RowsLeftOutWarning(UserWarning):
     """Some rows have no label, because they lack a value."""
+
+
+class StopWordWarning(UserWarning):
+    """Large topics are named by words that stand beside any other word."""
 
 
 @with_defaults("cluster")
@@ -49,6 +55,8 @@ def cluster(
     n_threads: int | None = None,
     describe: str | None = None,
     sample_size: int = N_KEPT,
+    level: str | None = None,
+    noise: float | None = None,
     **options: Any,
 ) -> ClusteredRows:
     """Find the clusters in the rows of a frame, window by window, and follow each for life.
@@ -86,6 +94,13 @@ def cluster(
         win.
     sample_size : int
         Rows of each window that the run keeps, for the report, for `describe` and for families.
+    level : {"fine", "default", "coarse"}, optional
+        Which clusters are shown: subclusters as found, subclusters joined where they touch, or
+        also where they lie near each other. By default "default"; if `new_penalty` is given, which
+        sets the scale, "fine". All three are found: see `levels`.
+    noise : float, optional
+        Most rows that may be noise, with the label -1, as a share: of outliers beyond it, the
+        nearest go to the nearest cluster. By default a tenth; if outliers held more, none is noise.
     **options
         Every other field of `runs.Recipe`, as of `DynamicMeans`: ``n_clusters``, ``space``,
         ``motion``, ``families``, ``n_init``, ``random_state`` and the rest; of
@@ -140,12 +155,16 @@ def cluster(
         of_vectors=[name for name in depends_on_rows("cluster") if name not in options],
         describe=describe or text,
         sample_size=sample_size,
+        level=None if level is None else checked_level(level),
+        noise=None if noise is None else checked_number("noise", noise, at_least=0),
     )
     shown = Shown(progress=notebook_progress)
     done = job.start(overwrite=overwrite, n_threads=n_threads, shown=shown)
     found = ClusteredRows(job, origin, done, scratch)
     if text := found.left_out_text():
         warnings.warn(text, RowsLeftOutWarning, stacklevel=2)
+    if done.stop_words is not None:
+        warnings.warn(str(done.stop_words), StopWordWarning, stacklevel=2)
     if done.suggestion is not None:
         warn_of_doubts(done.suggestion.doubts)
     return found

@@ -9,11 +9,20 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from dynmeans.families.levels import FINE
 from dynmeans.inputs.input_error import InputError
-from dynmeans.one_call.inline import display, framed, shown_in_notebook, summary_table
+from dynmeans.one_call.inline import (
+    display,
+    display_widget,
+    framed,
+    shown_in_notebook,
+    summary_table,
+)
+from dynmeans.one_call.levels import LevelsShown, levels_shown
 from dynmeans.one_call.scratch import ScratchFolder
 from dynmeans.one_call.summary import left_out_text, summary_lines
 from dynmeans.one_call.tables import Origin, with_dates
+from dynmeans.one_call.view import ReportView
 from dynmeans.records.arrays import IntArray
 from dynmeans.records.families import Families
 from dynmeans.records.history import History
@@ -21,13 +30,13 @@ from dynmeans.records.penalties import Penalties
 from dynmeans.runs.cluster_job import ClusterJob, ClusterResult
 from dynmeans.runs.export.geojson import write_geojson
 from dynmeans.runs.export.label_files import export_labels
-from dynmeans.runs.look.label_view import LabelView, confirmed_of_run
+from dynmeans.runs.look.label_view import confirmed_of_run, view_of_run
 from dynmeans.runs.look.links import Link, links_of_run
 from dynmeans.runs.look.profiles import describe_clusters
 from dynmeans.runs.look.run_families import families_of_run
 from dynmeans.runs.look.status import RunStatus
 from dynmeans.runs.look.story import story_of
-from dynmeans.runs.look.topics import topic_table
+from dynmeans.runs.look.topics import topic_table, topic_words
 from dynmeans.runs.reading.columns import quote_name
 from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.run import Run
@@ -53,13 +62,13 @@ class ClusteredRows:
         self.folder: Path = job.out
         self.suggestion = done.suggestion
         self._job, self._origin, self._done = job, origin, done
-        self._scratch = scratch
+        self._scratch, self._status = scratch, done.status
         self._is_kept = not self.folder.is_relative_to(scratch.path)
 
     @property
     def status(self) -> RunStatus:
         """The numbers of the run."""
-        return self._done.status
+        return self._status
 
     @property
     def missing(self) -> Mapping[str, int]:
@@ -86,19 +95,51 @@ class ClusteredRows:
     def confirmed_labels(self) -> Any:
         """`labels` with -1 for identities below `min_cluster_size` or `min_life`."""
         with self.run() as run:
-            ids = confirmed_of_run(run)
-        return self._labels(lambda found: np.where(np.isin(found, ids), found, -1))
+            ids, shown = confirmed_of_run(run), run.edits.shown
+        return self._labels(lambda found: np.where(np.isin(shown(found), ids), shown(found), -1))
 
     @cached_property
     def labels(self) -> Any:
-        """Identity of every row, null where it was left out: a series on the frame's own index.
+        """Cluster of every row, null where it was left out: a series on the frame's own index.
+
+        Noise is -1.
 
         Of texts with `n_clusters` the identity of its group, and -1 for a text without a word.
         A series of polars or an Arrow array for those; for a path or a relation a pandas series by
         number of row, or by `id`.
         """
         with self.run() as run:
-            return self._labels(run.groups.shown)
+            return self._labels(run.edits.shown)
+
+    @cached_property
+    def subcluster_labels(self) -> Any:
+        """As `labels`, the subcluster of every row, as it was found."""
+        return self._labels(lambda found: found)
+
+    @property
+    def levels(self) -> LevelsShown | None:
+        """Three answers side by side: "fine", "default" and "coarse"; None for texts."""
+        with self.run() as run:
+            return levels_shown(run)
+
+    def choose_level(self, name: str) -> None:
+        """Show another of `levels`; stored in the run, and edits stay."""
+        with self.run() as run:
+            run.choose_level(name)
+            self._status = run.status()
+        self._forget_views()
+
+    def merge(self, cluster_id: int, other_id: int, *, who: str | None = None) -> None:
+        """Show two clusters as one, under the first number; stored in the run with who and when."""
+        with self.run() as run:
+            run.merge_clusters(cluster_id, other_id, who=who)
+        self._forget_views()
+
+    def split(self, cluster_id: int, *, who: str | None = None) -> None:
+        """Show the subclusters of a cluster by themselves; stored in the run with who and when."""
+        with self.run() as run:
+            run.split_cluster(cluster_id, who=who)
+        self._forget_views()
 
     def _labels(self, shown: Callable[[IntArray], IntArray]) -> Any:
         assert self.status.position is not None
@@ -119,6 +160,12 @@ class ClusteredRows:
         with self.run() as run:
             return self._frame(run.clusters(frame="arrow"))
 
+    @cached_property
+    def subclusters(self) -> Any:
+        """As `clusters`, one row for each subcluster; `shown_as` is its cluster."""
+        with self.run() as run:
+            return self._frame(run.clusters(frame="arrow", level=FINE))
+
     @property
     def topics(self) -> Any:
         """Clusters of texts as a reader looks at them, the largest first: one row for each.
@@ -127,6 +174,15 @@ class ClusteredRows:
         """
         with self.run() as run:
             return self._frame(topic_table(run))
+
+    @property
+    def words_per_window(self) -> Any:
+        """What is new in each topic of texts, window by window: its words, the most telling first.
+
+        A window in which a topic has one text is left out.
+        """
+        with self.run() as run:
+            return self._frame(topic_words(run))
 
     @cached_property
     def events(self) -> Any:
@@ -138,7 +194,7 @@ class ClusteredRows:
     def history(self) -> History:
         """The record of every window."""
         with self.run() as run:
-            return run.history()
+            return run.history(joined=True)
 
     @property
     def links(self) -> list[Link]:
@@ -150,7 +206,7 @@ class ClusteredRows:
             return links_of_run(run)
 
     def _forget_views(self) -> None:
-        for cached in ("clusters", "events", "history"):
+        for cached in ("clusters", "subclusters", "events", "history", "labels"):
             self.__dict__.pop(cached, None)
 
     def run(self) -> Run:
@@ -207,7 +263,7 @@ class ClusteredRows:
                 path,
                 input=self._job.input.rows,
                 trust=True,
-                view=LabelView(edits=run.edits),
+                view=view_of_run(run),
             )
         return Path(path)
 
@@ -235,13 +291,33 @@ class ClusteredRows:
 
     def show(
         self, height: int = 760, title: str | None = None, *, describe: str | Sequence[str] = ()
-    ) -> None:
-        """Show the report in a notebook."""
-        from dynmeans.report.from_run import run_page
+    ) -> ReportView:
+        """Show the report in a notebook.
+
+        Returns
+        -------
+        ReportView
+            `selected` has what is chosen on the page, `select(...)` chooses; needs
+            ``dynmeans[notebook]``.
+        """
+        from dynmeans.report import render_report
+        from dynmeans.report.from_run import run_report
 
         with self.run() as run:
-            page = run_page(run, **self._shown(title, describe))
-        display(framed(page, height))
+            data = run_report(run, **self._shown(title, describe))
+        page = render_report(data)
+        widget = display_widget(page, height)
+        if widget is None:
+            display(framed(page, height))
+        numbers = np.empty(0, dtype=np.int64) if data.rows is None else data.rows.numbers
+        return ReportView(widget, numbers, self._rows_of)
+
+    def _rows_of(self, cluster_ids: list[int]) -> IntArray:
+        """Return the numbers of all rows of these clusters."""
+        key = "row_id" if self._job.windows.id is None else "row"
+        with self.run() as run:
+            tables = [(t[key].to_numpy(), t["cluster_id"].to_numpy()) for t in run.label_tables()]
+        return np.sort(np.concatenate([rows[np.isin(ids, cluster_ids)] for rows, ids in tables]))
 
     def plot(self, kind: str = "all") -> Any:
         """Draw tracks, the timeline of lives and numbers of clusters; or one of them.

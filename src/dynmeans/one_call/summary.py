@@ -26,14 +26,29 @@ def summary_lines(
         f"{counted(status.n_rows, 'row')} in {counted(status.n_windows, 'window')}{length}{span}: "
         f"{counted(status.n_identities, 'cluster')} in all, {status.n_clusters:,} in the last one"
     )
+    found = [found, *counts_text(status)]
     if suggestion is not None:
-        return [found, suggestion.explanation]
+        return [*found, suggestion.explanation]
     return [
-        found,
+        *found,
         f"Penalties as given or stored: new_penalty {penalties.new_penalty:.6g} (new beyond "
         f"{new_beyond}), max_gap "
         f"{penalties.max_gap:.3g}, reach {penalties.reach:.3g}.",
     ]
+
+
+def counts_text(status: RunStatus) -> list[str]:
+    """Say at which level clusters are counted, and which rows have none; nothing for none."""
+    told = []
+    if status.n_subclusters != status.n_identities:
+        told.append(f"{counted(status.n_subclusters, 'subcluster')} (level={status.level!r})")
+    if status.n_noise:
+        told.append(f"{counted(status.n_noise, 'row')} of noise")
+    if status.n_unconfirmed:
+        told.append(f"{status.n_unconfirmed:,} unconfirmed")
+    if status.n_dropped:
+        told.append(f"{counted(status.n_dropped, 'row')} left out")
+    return [", ".join(told)] if told else []
 
 
 def left_out_text(

@@ -201,7 +201,7 @@ def _nothing_followed(trials: Trials, chosen: Setting) -> ArgumentText | None:
 
 
 def _other_number(trials: Trials, chosen: Setting, hint: Hint | None) -> ArgumentText | None:
-    found = trials.candidate(chosen).n_clusters
+    found = trials.candidate(chosen).n_repeated
     if hint is None or hint.is_met(found):
         return None
     batch = trials.feed.batch_word

@@ -31,12 +31,15 @@ class Candidate:
         Clusters seen in a batch, on average.
     n_identities : int
         Different clusters over all batches.
+    n_repeated : float
+        Clusters seen in a batch, on average, without those of one or two points in all batches.
     """
 
     penalties: Penalties
     bits: float
     n_clusters: float
     n_identities: int
+    n_repeated: float = 0.0
 
 
 def _plain_distance(squared: float) -> str:
@@ -65,6 +68,8 @@ class Suggestion:
         What a batch is called where it came from: "window" where rows were cut into windows.
     is_matched : bool
         Whether the clusters are those of another clusterer, and only matched.
+    reason : str
+        Why it was chosen, where that is not the length of a description.
     tell : callable
         Says a squared distance in the unit of the space.
     """
@@ -79,6 +84,7 @@ class Suggestion:
     doubts: tuple[ArgumentText, ...] = ()
     batch_word: str = "batch"
     is_matched: bool = False
+    reason: str = ""
     tell: Callable[[float], str] = _plain_distance
 
     @property
@@ -136,6 +142,8 @@ class Suggestion:
         return [ArgumentText(text) for text in words]
 
     def _reason_in_words(self) -> str:
+        if self.reason:
+            return self.reason
         if self.is_matched:
             return "The distance is half of the usual one between neighbors."
         why = "describes the points most briefly" if self.is_followed else "is the safest"

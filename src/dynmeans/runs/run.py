@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from dynmeans.engine.execution import execution_of
+from dynmeans.families.levels import FINE
 from dynmeans.files.history_tables import as_frame
 from dynmeans.follow.begin import OnChoice, tell_choice
 from dynmeans.follow.follow import plan_of
@@ -19,12 +20,14 @@ from dynmeans.follow.recipe import PARAMETERS
 from dynmeans.inputs.batch_times import read_times
 from dynmeans.inputs.input_error import InputError
 from dynmeans.records.history import History
+from dynmeans.records.joined import join_records
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 from dynmeans.records.step_record import StepRecord
 from dynmeans.runs.configuration import RunConfig, describe_differences
 from dynmeans.runs.edits import Editing
-from dynmeans.runs.look.edited_tables import with_edits, with_names
+from dynmeans.runs.levels import StoredLevels
+from dynmeans.runs.look.edited_tables import join_rows, with_edits, with_names
 from dynmeans.runs.look.status import RunStatus, status_of
 from dynmeans.runs.reading.sampling import Sample
 from dynmeans.runs.reading.window import Window
@@ -145,7 +148,8 @@ class Run(Editing, AbstractContextManager["Run"]):
             Name of this call. All its windows become one commit, and a call whose token was
             committed before does nothing: a caller that repeats itself changes nothing.
         on_window : callable, optional
-            Called with the record and the window after each step, before it is durable.
+            Called with the record and the window after each step, before it is durable. If it
+            raises, all windows up to this one are committed, unless there is a `token`.
         commit_seconds : float
             Windows are committed in groups, at least this often; 0 commits each by itself.
         after_commit : callable, optional
@@ -225,17 +229,30 @@ class Run(Editing, AbstractContextManager["Run"]):
         return self._store.parts()
 
     def clusters(
-        self, *, status: str | None = None, limit: int | None = None, frame: str = "pandas"
+        self,
+        *,
+        status: str | None = None,
+        limit: int | None = None,
+        frame: str = "pandas",
+        level: str | None = None,
     ) -> Any:
         """One row for each cluster: life, size, status and last center in the source's units.
 
-        With `status` of those that are "seen", "unseen" or "forgotten", with `limit` of the newest.
-        Also what people made of it: `name`, `shown_as`, which differs from `cluster_id` where it
+        With ``level="fine"`` one row for each subcluster; by default clusters are those of the
+        level shown. With `status` of those that are "seen", "unseen" or "forgotten", with `limit`
+        of the newest. Also what people made of it: `name`, `shown_as`, which differs from `cluster_id` where it
         was merged, and `is_pinned`.
         """
+        is_joined = level != FINE and (self.levels or StoredLevels()).chosen != FINE
+        chosen = (None, None) if is_joined else (status, limit)
         with self._store.snapshot():
-            wanted = self.config.features, self.state, status, limit
-            table = run_tables.clusters_table(self._store, *wanted)
+            table = run_tables.clusters_table(
+                self._store, self.config.features, self.state, *chosen
+            )
+            if is_joined:
+                table = join_rows(table, self.edits, run_tables.ids_by_window(self._store))
+        if is_joined:
+            table = run_tables.newest_of_status(table, status, limit)
         return as_frame(with_edits(table, self.edits), frame)
 
     def events(
@@ -254,14 +271,24 @@ class Run(Editing, AbstractContextManager["Run"]):
         return as_frame(with_names(table, self.edits), frame)
 
     def history(
-        self, *, labels: bool = True, first_step: int = 0, last_step: int | None = None
+        self,
+        *,
+        labels: bool = True,
+        first_step: int = 0,
+        last_step: int | None = None,
+        joined: bool = False,
     ) -> History:
-        """Return the records of windows, by default of all; without `labels` it stays small."""
+        """Return the records of windows, by default of all; without `labels` it stays small.
+
+        With `joined` of the clusters at the level shown, otherwise of subclusters.
+        """
         history = History(feature_names=self.config.features)
         history.cluster_names = self.edits.shown_names()
         wanted = len(self.config.features), labels, first_step, last_step
         with self._store.snapshot():
             records = list(run_tables.step_records(self._store, *wanted))
+        if joined:
+            records = list(join_records(records, self.edits.shown))
         names = [None if record.when is None else str(record.when) for record in records]
         times = read_times(names)
         for row, record in enumerate(records):

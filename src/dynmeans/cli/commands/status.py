@@ -41,7 +41,9 @@ def status(
         "from, to": f"{found.first_window or '-'}, {found.last_window or '-'}",
         "rows": f"{found.n_rows:,} ({found.n_dropped:,} dropped, {found.n_late:,} late)",
         "clusters": f"{found.n_clusters} now, {found.n_remembered} remembered, "
-        f"{found.n_identities} in all",
+        f"{found.n_identities} in all ({found.n_unconfirmed} unconfirmed)",
+        "level": f"{found.level}, {counted(found.n_subclusters, 'subcluster')}, "
+        f"{counted(found.n_noise, 'row')} of noise",
         "cost": "-" if found.cost is None else f"{found.cost:.6g}",
         "labels": f"{counted(found.n_parts, 'file')}, {found.n_bytes / 1e6:,.1f} MB",
     }

@@ -7,12 +7,8 @@ class TrialPanel {
   constructor(store, view, looks) {
     Object.assign(this, { store, view });
     this.part = byId("trial");
-    const reason = store.header.engine?.reason;
     this.part.hidden = !store.header.engine;
     if (!store.header.engine) return;
-    byId("trial-body").hidden = Boolean(reason);
-    byId("trial-reason").textContent = reason ?? "";
-    if (reason) return;
     this.trial = new Trial(store, view, () => {
       byId("legend-course").hidden = !store.batches[0].velocities;
       looks.notify();
