@@ -10,7 +10,7 @@ set -eu
 cd "$(dirname "$0")/.."
 kit=build/gpu_tests
 tools="pytest pluggy iniconfig pygments packaging hypothesis sortedcontainers pytest-xdist execnet nanobind"
-libraries="psutil attrs scikit-learn joblib threadpoolctl narwhals"
+libraries="psutil attrs scikit-learn joblib cloudpickle threadpoolctl narwhals"
 
 if [ "${1:-run}" = prepare ]; then
     version=${2:-3.12}  # of Python on the machine
