@@ -44,14 +44,10 @@ def test_the_picture_is_in_sight_without_scrolling(page, tmp_path, size):
 
 
 def test_the_summary_takes_two_lines_until_it_is_opened(page, tmp_path):
-    story = tuple(
-        f"Sentence {n}, which is long enough to fill a line by itself. " * 2 for n in range(6)
-    )
+    story = tuple(f"Sentence {n}, which is long enough to fill a line by itself. " * 2 for n in range(6))
     page_of(page, tmp_path, world(), story=story)
     height = "document.querySelector('#summary summary').getBoundingClientRect().height"
-    line = page.run(
-        "return parseFloat(getComputedStyle(document.querySelector('#story')).lineHeight)"
-    )
+    line = page.run("return parseFloat(getComputedStyle(document.querySelector('#story')).lineHeight)")
     assert page.run(f"return {height}") <= 2.3 * line
     assert not page.find("#summary-rest").is_displayed()
     page.click("#summary summary")

@@ -15,9 +15,7 @@ def found():
     rng = np.random.default_rng(3)
     n = 480
     kind = np.arange(n) % 3
-    frame = pd.DataFrame(
-        rng.normal(0, 0.2, (n, 2)) + 9.0 * np.c_[kind, kind % 2], columns=["x", "y"]
-    )
+    frame = pd.DataFrame(rng.normal(0, 0.2, (n, 2)) + 9.0 * np.c_[kind, kind % 2], columns=["x", "y"])
     frame["when"] = pd.date_range("2026-03-02", periods=n, freq="30min")
     frame["port"] = np.array(["Kiel", "Oslo", "Riga"])[kind]
     frame["note"] = [f"{WORDS[k]} {row}" for row, k in enumerate(kind)]
@@ -47,12 +45,7 @@ def test_the_page_carries_columns_of_the_rows_it_draws(shown, found):
     columns = shown.run(
         "return dynmeansReport.view.rows.carried.map(({name, kind}) => [name, kind])"
     )
-    assert columns == [
-        ["port", "category"],
-        ["note", "text"],
-        ["speed", "number"],
-        ["when", "time"],
-    ]
+    assert columns == [["port", "category"], ["note", "text"], ["speed", "number"], ["when", "time"]]
     ids, ports = shown.run(
         "const {rows} = dynmeansReport.view; return [[...rows.owner], rows.column('port').values]"
     )
@@ -101,9 +94,7 @@ def test_numbers_typed_beside_a_histogram_are_kept_exactly(shown):
         "field.dispatchEvent(new Event('change'))"
     )
     shown.settle()
-    n = shown.run(
-        "return dynmeansReport.view.rows.column('speed').values.filter((v) => v >= 5).length"
-    )
+    n = shown.run("return dynmeansReport.view.rows.column('speed').values.filter((v) => v >= 5).length")
     assert shown.text("#filter-now") == f"{n} of 480 rows"
 
 
