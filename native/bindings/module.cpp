@@ -31,8 +31,7 @@ std::vector<std::string> acceleration_names() {
 
 void leave_out(const std::vector<std::string>& names) {
     for (std::size_t i = 0; i < kAccelerationNames.size(); ++i)
-        is_left_out[i] =
-            std::find(names.begin(), names.end(), kAccelerationNames[i]) != names.end();
+        disabled[i] = std::find(names.begin(), names.end(), kAccelerationNames[i]) != names.end();
 }
 
 // For benchmarks and tests: due dates from so many points on; returns what it was.

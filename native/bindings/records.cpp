@@ -40,8 +40,9 @@ Penalties read_penalties(const RecordTypes& types, nb::handle penalties, const d
     const auto number = [&](std::size_t f) {
         return nb::cast<double>(nb::handle(types.penalties.field(penalties, f)));
     };
-    return {number(0), number(1), number(2), is_text(types.penalties.field(penalties, 3), "exact"),
-            moving, is_text(types.penalties.field(penalties, 5), "sphere")};
+    return {number(0), number(1),
+            number(2), is_text(types.penalties.field(penalties, 3), "exact"),
+            moving,    is_text(types.penalties.field(penalties, 5), "sphere")};
 }
 
 GivenState read_state(const RecordTypes& types, nb::handle state, std::size_t n_features) {

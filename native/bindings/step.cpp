@@ -119,6 +119,7 @@ nb::object step_if_small(nb::handle points, nb::handle weights, nb::handle order
     const RecordTypes& types = record_types(records);
     if (!types.state.fits(state) || !types.penalties.fits(penalties) ||
         !is_text(types.penalties.field(penalties, 4), "still") ||
+        is_text(types.penalties.field(penalties, 5), "sphere") ||
         !PyFloat_CheckExact(elapsed.ptr()))
         return nb::none();
     const double dt = PyFloat_AS_DOUBLE(elapsed.ptr());

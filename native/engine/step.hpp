@@ -60,7 +60,8 @@ template <typename Value>
 Solution best_of_orders(const Points<Value>& points, Orders& orders, const Remembered& remembered,
                         const Penalties& penalties, const Execution& execution, ThreadPool& pool) {
     const BatchSums sums = sums_of_batch(points, remembered, penalties.new_penalty, pool);
-    if (execution.is_accelerated && uses(Acceleration::kSmallTable) && !penalties.is_on_sphere &&
+    if (execution.is_accelerated && is_enabled<acceleration("small_table")>() &&
+        !penalties.is_on_sphere &&
         is_small_batch(points.n_points, points.n_features, remembered.n_clusters))
         return run_small(points, orders, remembered, penalties, sums);
     Clusterer<Value> clusterer(points, remembered, penalties, execution, sums, pool);

@@ -49,7 +49,9 @@ class LaterPass {
     }
 
     // After a first pass, before centers move.
-    void start_from_first(const Assignment& assignment) { watch_.start_from_first(assignment); }
+    void start_from_first(const Assignment& assignment, const BlasFilter& filter) {
+        watch_.start_from_first(assignment, filter);
+    }
 
     // After every pass, once gaps were closed and centers moved.
     void follow(const Assignment& assignment) { watch_.follow(assignment); }
@@ -98,8 +100,9 @@ class LaterPass {
         for (const Wish& wish : wishes_)
             waiting.wished.push_back({position_[wish.point], wish.slot});
         std::sort(waiting.wished.begin(), waiting.wished.end());
-        const std::size_t most_changes =
-            uses(Acceleration::kReplay) ? kMaxChanges + assignment.n_members.size() / 8 : 0;
+        const std::size_t most_changes = is_enabled<acceleration("replay")>()
+                                             ? kMaxChanges + assignment.n_members.size() / 8
+                                             : 0;
         std::size_t n_changes = 0;
         while (!waiting.is_empty()) {
             const auto [position, wish] = waiting.next();

@@ -116,7 +116,7 @@ class Neighbors {
     void update(const Assignment& assignment, const std::vector<std::uint8_t>& moved,
                 const Own& own, double new_penalty, std::size_t n_features, ThreadPool& pool) {
         const std::size_t n_slots = assignment.n_members.size();
-        const bool by_line = uses(Acceleration::kLine) && n_features <= kFewFeatures;
+        const bool by_line = is_enabled<acceleration("line")>() && n_features <= kFewFeatures;
         const std::vector<std::uint8_t> all(is_whole_ && !by_line ? n_slots : 0, 1);
         const std::vector<std::uint8_t>& has_moved = all.empty() ? moved : all;
         const CostTable& table = assignment.table;

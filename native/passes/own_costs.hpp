@@ -42,6 +42,9 @@ class OwnCosts {
         is_whole_ = true;
     }
 
+    // After a first pass by this filter, which has learned how many features tell slots apart.
+    void start_from_first(const BlasFilter& filter) { filter_.take_features_of(filter); }
+
     // Gives the memory back; start() comes next.
     void release() { std::vector<double>().swap(costs_); }
 
@@ -52,8 +55,8 @@ class OwnCosts {
         assignment.follow_slots(highest_, 1);
         marks_.start(highest_.size());
         for (std::size_t k = 0; k < highest_.size(); ++k) {
-            const bool is_taken =
-                is_whole_ || assignment.has_changed[k] || !uses(Acceleration::kMovedCosts);
+            const bool is_taken = is_whole_ || assignment.has_changed[k] ||
+                                  !is_enabled<acceleration("moved_costs")>();
             marks_.set(k, is_taken);
             if (is_taken) highest_[k] = 0.0;
         }
@@ -142,7 +145,7 @@ class OwnCosts {
     // Returns how many rivals a point looks at one by one; more are left to the filter.
     std::size_t prepare_filter(const Assignment& assignment) {
         const std::size_t most = assignment.n_members.size() / kFilterShare;
-        if (!uses(Acceleration::kFilter) || !filter_.is_available() ||
+        if (!is_enabled<acceleration("filter")>() || !filter_.is_available() ||
             assignment.n_members.size() < kFilterSlots || neighbors_.most_rivals() <= most)
             return assignment.n_members.size();
         filter_.prepare(assignment.table, new_penalty_);

@@ -45,7 +45,10 @@ class Watch {
     }
 
     // A first pass has given every point its label.
-    void start_from_first(const Assignment& assignment) { by_sweep_.start_from_first(assignment); }
+    void start_from_first(const Assignment& assignment, const BlasFilter& filter) {
+        by_sweep_.start_from_first(assignment);
+        by_cost_.start_from_first(filter);
+    }
 
     // Every slot has changed.
     void forget() {
@@ -58,7 +61,7 @@ class Watch {
     // Centers have moved.
     void follow(const Assignment& assignment) {
         if (!is_chosen_)
-            is_swept_ = uses(Acceleration::kSweptCosts) &&
+            is_swept_ = is_enabled<acceleration("swept_costs")>() &&
                         points_.n_features <= SweptCosts<Value>::kMaxFeatures &&
                         points_.n_points >= kSwept * assignment.n_members.size();
         is_chosen_ = true;
@@ -105,7 +108,7 @@ class Watch {
 
     bool is_late(std::size_t n_moved, std::size_t n_slots) const {
         const std::size_t n = points_.n_points;
-        return uses(Acceleration::kDueDates) && points_.n_features <= kFewFeatures &&
+        return is_enabled<acceleration("due_dates")>() && points_.n_features <= kFewFeatures &&
                n >= std::max(dates.fewest_points, dates.fewest_points / kShare * n_slots) &&
                n_passes_ >= dates.first_pass &&
                (n_passes_ >= 2 * dates.first_pass || kMovers * n_moved <= n);

@@ -5,33 +5,21 @@
 
 #include <array>
 #include <cstddef>
-#include <string>
+#include <string_view>
 
 namespace dynmeans {
 
-enum class Acceleration {
-    kGrid,
-    kTree,
-    kFilter,
-    kFilterFeatures,
-    kFewFeatures,
-    kBounds,
-    kMovedRivals,
-    kDueDates,
-    kLine,
-    kReplay,
-    kJoining,
-    kMovedSums,
-    kMovedCosts,
-    kSweptCosts,
-    kSmallTable,
-    kBucketSort
-};
-
-inline const std::array<std::string, 16> kAccelerationNames = {
+inline constexpr std::array<std::string_view, 16> kAccelerationNames = {
     "grid",         "tree",        "filter",      "filter_features", "few_features", "bounds",
     "moved_rivals", "due_dates",   "line",        "replay",          "joining",      "moved_sums",
     "moved_costs",  "swept_costs", "small_table", "bucket_sort"};
+
+// The place of a name in that list, beyond its end if it is not there.
+constexpr std::size_t acceleration(std::string_view name) {
+    std::size_t at = 0;
+    while (at < kAccelerationNames.size() && kAccelerationNames[at] != name) ++at;
+    return at;
+}
 
 // Due dates are for batches of many points, from this pass on, counted after the first.
 struct DatesFrom {
@@ -39,9 +27,12 @@ struct DatesFrom {
 };
 inline DatesFrom dates;
 
-inline std::array<bool, kAccelerationNames.size()> is_left_out{};
-static_assert(is_left_out.size() == static_cast<std::size_t>(Acceleration::kBucketSort) + 1);
+inline std::array<bool, kAccelerationNames.size()> disabled{};
 
-inline bool uses(Acceleration one) { return !is_left_out[static_cast<std::size_t>(one)]; }
+template <std::size_t One>
+bool is_enabled() {
+    static_assert(One < kAccelerationNames.size(), "unknown acceleration");
+    return !disabled[One];
+}
 
 }  // namespace dynmeans
