@@ -36,7 +36,7 @@ void leave_out(const std::vector<std::string>& names) {
 
 // For benchmarks and tests: due dates from so many points on; returns what it was.
 std::pair<std::size_t, std::size_t> date_from(std::size_t n_points, std::size_t n_passes) {
-    const DatesFrom before = std::exchange(dates, {n_points, n_passes});
+    const DeferredLimits before = std::exchange(deferred_limits, {n_points, n_passes});
     return {before.fewest_points, before.first_pass};
 }
 

@@ -51,7 +51,7 @@ GivenState read_state(const RecordTypes& types, nb::handle state, std::size_t n_
     PyObject* ids = field(0);
     if (!ids || !PyArray_Check(ids)) throw nb::type_error("state must be a ClusterState.");
     const auto n = static_cast<std::size_t>(PyArray_SIZE(reinterpret_cast<PyArrayObject*>(ids)));
-    Courses courses;
+    Velocities courses;
     if (field(8) && field(8) != Py_None)
         courses = {rows_of<double>(field(8), n, n_features), rows_of<double>(field(9), n, 2)};
     return {

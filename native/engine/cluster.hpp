@@ -95,7 +95,7 @@ class Clusterer {
         do {
             pool_.interrupts().check();
             make_pass(order);
-            assignment_.close_gaps(remembered_.n_clusters);
+            assignment_.compact_slots(remembered_.n_clusters);
         } while (!settle(most));
     }
 
@@ -114,7 +114,7 @@ class Clusterer {
 
     void make_pass(const Row* order) {
         has_moved_ = assignment_.has_changed;
-        if (!is_enabled<acceleration("moved_rivals")>()) has_moved_.assign(has_moved_.size(), 1);
+        if (!is_enabled<acceleration("updated_rivals")>()) has_moved_.assign(has_moved_.size(), 1);
         const std::size_t n_moved = assignment_.moves.size();
         assignment_.start_pass();
         if (following_pass_ && cost_trace_.empty()) {

@@ -74,7 +74,7 @@ class FirstPass {
             Choice* choices = choices_.data() + (from - begin);
             search_.find(points_, order_, from, to, table, thread, choices);
             has_joined_[chunk] =
-                is_enabled<acceleration("joining")>() && join(from, to, choices, assignment);
+                is_enabled<acceleration("slot_fusion")>() && join(from, to, choices, assignment);
         });
         search_.learn();
     }

@@ -124,7 +124,7 @@ class SmallSlots {
         const auto left = static_cast<std::size_t>(labels_[i]);
         move(i, k);
         const bool empties = members_[left] == 0;
-        if (empties) put_to_sleep(left);
+        if (empties) deactivate(left);
         return {wakes ? k : kNone, empties ? left : kNone};
     }
 
@@ -141,7 +141,7 @@ class SmallSlots {
 
     // Closes the gaps, then moves the centers of slots that changed and takes their columns anew.
     void update() {
-        if (has_gaps_) close_gaps();
+        if (has_gaps_) compact_slots();
         changed_.resize(n_slots_);
         std::size_t n_changed = 0;
         for (std::size_t k = 0; k < n_slots_; ++k) {  // without a branch: who has is random
@@ -304,7 +304,7 @@ class SmallSlots {
     }
 
     // An emptied remembered cluster falls back to its memory; an emptied new one is gone.
-    void put_to_sleep(std::size_t k) {
+    void deactivate(std::size_t k) {
         const bool is_new = k >= remembered_->n_clusters;
         has_gaps_ |= is_new;
         columns_of_[k] = is_new ? remembered_->n_clusters : k;
@@ -312,7 +312,7 @@ class SmallSlots {
             std::copy_n(remembered_->center(k), n_features(), centers_.data() + k * n_features());
     }
 
-    void close_gaps() {
+    void compact_slots() {
         has_gaps_ = false;
         renamed_.resize(n_slots_);
         std::size_t next = remembered_->n_clusters;

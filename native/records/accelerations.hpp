@@ -9,10 +9,22 @@
 
 namespace dynmeans {
 
-inline constexpr std::array<std::string_view, 16> kAccelerationNames = {
-    "grid",         "tree",        "filter",      "filter_features", "few_features", "bounds",
-    "moved_rivals", "due_dates",   "line",        "replay",          "joining",      "moved_sums",
-    "moved_costs",  "swept_costs", "small_table", "bucket_sort"};
+inline constexpr std::array<std::string_view, 16> kAccelerationNames = {"grid",
+                                                                        "tree",
+                                                                        "filter",
+                                                                        "filter_features",
+                                                                        "few_features",
+                                                                        "bounds",
+                                                                        "updated_rivals",
+                                                                        "deferred_checks",
+                                                                        "line",
+                                                                        "replay",
+                                                                        "slot_fusion",
+                                                                        "moved_sums",
+                                                                        "updated_distances",
+                                                                        "streamed_distances",
+                                                                        "small_table",
+                                                                        "bucket_sort"};
 
 // The place of a name in that list, beyond its end if it is not there.
 constexpr std::size_t acceleration(std::string_view name) {
@@ -22,10 +34,10 @@ constexpr std::size_t acceleration(std::string_view name) {
 }
 
 // Due dates are for batches of many points, from this pass on, counted after the first.
-struct DatesFrom {
+struct DeferredLimits {
     std::size_t fewest_points = 30000, first_pass = 4;
 };
-inline DatesFrom dates;
+inline DeferredLimits deferred_limits;
 
 inline std::array<bool, kAccelerationNames.size()> disabled{};
 
