@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_a_queue_gives_those_who_are_due_however_little_the_clock_went_on(tmp_path):
-    compiler, program = shutil.which("c++"), tmp_path / "due_queue"
+    compiler, program = shutil.which("c++"), tmp_path / "radix_heap"
     if compiler is None:
         pytest.skip("no C++ compiler")
     source = ROOT / "tests" / "native" / "radix_heap.cpp"
