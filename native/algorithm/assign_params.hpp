@@ -37,7 +37,7 @@ class SlotSums {
         const bool is_first = bins_of_slots_.empty();
         assignment.follow_slots(bins_of_slots_, bins_.size());
         // A point that moved is looked at twice.
-        if (is_first || !uses(Acceleration::kMovedSums) ||
+        if (is_first || !is_enabled<acceleration("moved_sums")>() ||
             2 * assignment.moves.size() > points.n_points) {
             std::fill(bins_of_slots_.begin(), bins_of_slots_.end(), 0.0);
             share(points.n_points, pool, [&](std::size_t begin, std::size_t end, double* into) {

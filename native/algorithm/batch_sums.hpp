@@ -184,8 +184,9 @@ class PointAdder {
             std::fill(y + n, y + kMany, 0.0);
             unsigned is_tiny = 0;
             for (std::size_t r = 0; r < kMany; r += kSimd) {
+                const Doubles u = load(x + r), v = load(y + r);
                 const Pair<Doubles> square =
-                    add_pairs(two_square(load(x + r), is_tiny), two_square(load(y + r), is_tiny));
+                    add_pairs(two_product(u, u, is_tiny), two_product(v, v, is_tiny));
                 store(squares + r, square.value);
                 store(rests + r, square.rest);
             }

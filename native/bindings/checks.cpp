@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "algorithm/visiting_orders.hpp"
-#include "bindings/plain_arrays.hpp"
+#include "bindings/unconverted_arrays.hpp"
 
 namespace dynmeans::bindings {
 

@@ -59,7 +59,7 @@ ProposalArrays propose_unlabeled_arrays(PartList<Value> list, std::uint64_t seed
                                         OneTurn last, std::size_t limit,
                                         std::optional<nb::capsule> sgemm) {
     const Sgemm multiply = sgemm ? reinterpret_cast<Sgemm>(sgemm->data(sgemm->name())) : nullptr;
-    Proposals kept = released([&] {
+    Proposals kept = without_gil([&] {
         const std::vector<Part<Value>> parts = view(list, seed);
         const ClusterTable start = view(clusters);
         ProposalList found;
@@ -118,7 +118,7 @@ LabeledArrays propose_labeled_arrays(PartList<Value> list, std::uint64_t seed,
     const std::size_t d = std::get<0>(clusters).shape(1);
     std::vector<std::vector<std::int64_t>> movers;
     std::optional<SentRows> sent;
-    Proposals kept = released([&] {
+    Proposals kept = without_gil([&] {
         const std::vector<Part<Value>> parts = view(list, seed);
         const ClusterTable start = view(clusters);
         ProposalList found;
@@ -140,7 +140,7 @@ template <typename Value>
 std::tuple<Column<std::int64_t>, Column<std::int64_t>, Rows<std::uint64_t>, Rows<std::uint64_t>>
 count_moves_arrays(PartList<Value> list, std::uint64_t seed, std::size_t n_slots, OneTurn last) {
     Moves moves(n_slots);
-    released([&] {
+    without_gil([&] {
         for (const Part<Value>& part : view(list, seed)) moves.add(part, to_turn(last));
     });
     return {column(std::move(moves.n_joined)), column(std::move(moves.n_left)),
@@ -155,7 +155,7 @@ rows_in_turn(PartList<Value> list, std::uint64_t seed, OneTurn first, OneTurn la
              std::size_t limit, std::size_t n_features) {
     std::vector<std::int64_t> places;
     std::vector<double> weights;
-    Proposals kept = released([&] {
+    Proposals kept = without_gil([&] {
         const std::vector<Part<Value>> parts = view(list, seed);
         ProposalList found;
         for (std::size_t p = 0; p < parts.size(); ++p)
@@ -200,14 +200,14 @@ std::tuple<Column<double>, double, double> magnitudes_arrays(Table<Value> points
                                                              std::optional<Floats> weights) {
     Magnitudes found(points.shape(1));
     const Points<Value> batch = points_of(points, weights);
-    released([&] { found.add(batch, 0, batch.n_points); });
+    without_gil([&] { found.add(batch, 0, batch.n_points); });
     return {column(std::move(found.farthest)), found.lightest, found.heaviest};
 }
 
 template <typename Value>
 Column<double> update_own_arrays(PartList<Value> list, Table<double> centers, Flags has_moved,
                                  std::optional<Floats> highest) {
-    return column(released([&] {
+    return column(without_gil([&] {
         return update_own(view(list, 0), centers.data(), has_moved.data(),
                           highest ? highest->data() : nullptr, centers.shape(0));
     }));
@@ -216,7 +216,7 @@ Column<double> update_own_arrays(PartList<Value> list, Table<double> centers, Fl
 template <typename Value>
 Rows<double> sum_moves_arrays(PartList<Value> list, std::size_t n_slots, SumArrays sums) {
     const BatchSums how = view(sums);
-    return rows(released([&] { return sum_moves(view(list, 0), n_slots, how); }), n_slots,
+    return rows(without_gil([&] { return sum_moves(view(list, 0), n_slots, how); }), n_slots,
                 how.columns.size());
 }
 
@@ -268,10 +268,11 @@ BorderArrays pass_border(Table<double> points, std::optional<Floats> weights,
     std::vector<std::uint8_t> has_moved;
     std::vector<double> last_centers;
     std::size_t n_passes = 0;
-    const bool is_over = run_released(n_threads, [&](ThreadPool& pool) {
+    const bool is_over = run_without_gil(n_threads, [&](ThreadPool& pool) {
         BorderPasses passes(border, remembered, new_penalty, how, pool);
         passes.start(whole);
-        LeftBehind left_behind(n_members.size(), passes.centers(), values(slacks), values(reaches));
+        FixedPoints left_behind(n_members.size(), passes.centers(), values(slacks),
+                                values(reaches));
         passes.run(whole, left_behind);
         found = passes.solution();
         has_moved = passes.has_moved;
@@ -310,7 +311,7 @@ double within_of_totals(Table<double> totals, Table<double> rests, Floats counts
 std::tuple<Rows<std::uint64_t>, Column<std::int64_t>, Rows<double>> replay_arrays(
     ClusterArrays clusters, Turns turns, Table<double> points, Table<double> theta_old,
     Floats gamma, double new_penalty, bool is_on_sphere) {
-    SlotChangeLists changes = released([&] {
+    SlotChangeLists changes = without_gil([&] {
         ClusterTable start = view(clusters);
         return replay(start, view(turns), points.data(), points.shape(0), theta_old.data(),
                       values(gamma), new_penalty, is_on_sphere);

@@ -77,14 +77,14 @@ std::tuple<BatchColumns, MemoryColumns> fit_groups(
                                        group_starts.data(), seeds.size(), elapsed.data()};
     const GroupsRemembered before{
         {ids.data(), centers.data(), weights.data(), ages.data(), counts.data(), ids.size(), 0,
-         velocities ? Courses{velocities->data(), covariances->data()} : Courses{}},
+         velocities ? Velocities{velocities->data(), covariances->data()} : Velocities{}},
         starts.data(),
         next_ids.data(),
         n_steps.data()};
     const Penalties penalties{
         new_penalty, revival_penalty, drift, exact_revival, moving ? moving->data() : nullptr,
         is_on_sphere};
-    GroupResults results = run_released(n_threads, [&](ThreadPool& pool) {
+    GroupResults results = run_without_gil(n_threads, [&](ThreadPool& pool) {
         return GroupRunner<Value>(grouped, before, seeds.data(), n_init, depth, penalties,
                                   is_accelerated)
             .run(pool);
@@ -97,7 +97,7 @@ std::tuple<BatchColumns, MemoryColumns> fit_groups(
 std::tuple<Column<std::int64_t>, Column<std::int64_t>> sorted_by_group(Ints groups,
                                                                        std::size_t n_groups) {
     std::vector<std::int64_t> order, starts;
-    released([&] { sort_by_group(groups.data(), groups.size(), n_groups, order, starts); });
+    without_gil([&] { sort_by_group(groups.data(), groups.size(), n_groups, order, starts); });
     return {column(std::move(order)), column(std::move(starts))};
 }
 

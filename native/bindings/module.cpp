@@ -31,13 +31,12 @@ std::vector<std::string> acceleration_names() {
 
 void leave_out(const std::vector<std::string>& names) {
     for (std::size_t i = 0; i < kAccelerationNames.size(); ++i)
-        is_left_out[i] =
-            std::find(names.begin(), names.end(), kAccelerationNames[i]) != names.end();
+        disabled[i] = std::find(names.begin(), names.end(), kAccelerationNames[i]) != names.end();
 }
 
 // For benchmarks and tests: due dates from so many points on; returns what it was.
 std::pair<std::size_t, std::size_t> date_from(std::size_t n_points, std::size_t n_passes) {
-    const DatesFrom before = std::exchange(dates, {n_points, n_passes});
+    const DeferredLimits before = std::exchange(deferred_limits, {n_points, n_passes});
     return {before.fewest_points, before.first_pass};
 }
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "bindings/interrupts.hpp"
-#include "bindings/plain_arrays.hpp"
 #include "bindings/records.hpp"
+#include "bindings/unconverted_arrays.hpp"
 
 namespace dynmeans::bindings {
 
@@ -46,7 +46,7 @@ struct Sequence {
     template <typename OnStep>
     void run(bool is_accelerated, std::size_t n_threads, std::uint64_t entropy, std::size_t n_init,
              int depth, const OnStep& on_step) const {
-        run_released(n_threads, [&](ThreadPool& pool) {
+        run_without_gil(n_threads, [&](ThreadPool& pool) {
             run_sequence(points, elapsed.data(), penalties, is_accelerated, entropy, n_init, depth,
                          pool, on_step);
         });

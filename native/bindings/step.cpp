@@ -12,8 +12,8 @@
 
 #include "algorithm/visiting_orders.hpp"
 #include "bindings/interrupts.hpp"
-#include "bindings/plain_arrays.hpp"
 #include "bindings/records.hpp"
+#include "bindings/unconverted_arrays.hpp"
 
 namespace dynmeans::bindings {
 
@@ -78,7 +78,7 @@ nb::object step_records(Table<Value> points, GivenWeights point_weights, nb::han
     const Penalties penalties = read_penalties(types, given_penalties, data_or_null(moving));
     const Execution execution{is_accelerated, to_sgemm(sgemm)};
     const AskedOrders asked = read_orders(types, orders, depth);
-    StepResult result = run_released(n_threads, [&](ThreadPool& pool) {
+    StepResult result = run_without_gil(n_threads, [&](ThreadPool& pool) {
         return step_in(asked, batch, before, penalties, elapsed, execution, pool);
     });
     return to_records(types, std::move(result), batch.n_features, batch.weights != nullptr,
@@ -119,6 +119,7 @@ nb::object step_if_small(nb::handle points, nb::handle weights, nb::handle order
     const RecordTypes& types = record_types(records);
     if (!types.state.fits(state) || !types.penalties.fits(penalties) ||
         !is_text(types.penalties.field(penalties, 4), "still") ||
+        is_text(types.penalties.field(penalties, 5), "sphere") ||
         !PyFloat_CheckExact(elapsed.ptr()))
         return nb::none();
     const double dt = PyFloat_AS_DOUBLE(elapsed.ptr());
@@ -143,7 +144,7 @@ std::tuple<Column<std::int64_t>, Column<double>> predict(Table<Value> points, nb
     const Sgemm multiply = to_sgemm(sgemm);
     std::vector<std::int64_t> labels(batch.n_points);
     std::vector<double> costs(batch.n_points);
-    run_released(n_threads, [&](ThreadPool& pool) {
+    run_without_gil(n_threads, [&](ThreadPool& pool) {
         const Predictor predictor(before.centers, before.weights, before.ages, before.n_clusters,
                                   batch.n_features, penalties, before.courses, elapsed);
         predictor.choose_all(

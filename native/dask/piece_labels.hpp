@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "dask/part.hpp"
-#include "passes/neighbors.hpp"
+#include "passes/center_bounds.hpp"
 
 namespace dynmeans::dask {
 

@@ -45,7 +45,7 @@ struct GroupsRemembered {
                     next_ids[g],
                     {},
                     {}};
-        const Courses& courses = clusters.courses;
+        const Velocities& courses = clusters.courses;
         if (courses.velocities) {
             state.velocities.assign(courses.velocities + a * d, courses.velocities + b * d);
             state.velocity_covariances.assign(courses.covariances + a * 2,

@@ -1,6 +1,6 @@
 // What compilers call differently, under one name each; nothing else asks which compiler it is.
 // gcc and clang (also as clang-cl) have vectors of their own. For one that has none, as
-// Microsoft's, numeric/plain_lanes.hpp takes their place; DYNMEANS_PLAIN_LANES chooses it with any
+// Microsoft's, numeric/scalar_simd.hpp takes their place; DYNMEANS_PLAIN_LANES chooses it with any
 // compiler.
 #pragma once
 

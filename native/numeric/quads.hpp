@@ -9,7 +9,7 @@
 namespace dynmeans {
 
 #if defined(DYNMEANS_PLAIN_LANES)
-using Quad = PlainLanes<double, 4>;
+using Quad = ScalarSimd<double, 4>;
 #else
 using Quad [[gnu::vector_size(4 * sizeof(double))]] = double;
 #endif

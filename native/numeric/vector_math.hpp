@@ -11,7 +11,7 @@
 namespace dynmeans {
 
 #if defined(DYNMEANS_PLAIN_LANES)
-using Bits = PlainLanes<std::int64_t, kSimd>;
+using Bits = ScalarSimd<std::int64_t, kSimd>;
 #else
 using Bits [[gnu::vector_size(kSimd * sizeof(std::int64_t))]] = std::int64_t;
 #endif

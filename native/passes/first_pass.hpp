@@ -52,6 +52,8 @@ class FirstPass {
         count_members(assignment);
     }
 
+    const BlasFilter& filter() const { return search_.filter(); }
+
   private:
     static constexpr std::size_t kShortest = 16, kLongest = 32768, kMostChanges = 16;
     static constexpr std::size_t kChunk = CenterSearch::kChunk;
@@ -72,7 +74,7 @@ class FirstPass {
             Choice* choices = choices_.data() + (from - begin);
             search_.find(points_, order_, from, to, table, thread, choices);
             has_joined_[chunk] =
-                uses(Acceleration::kJoining) && join(from, to, choices, assignment);
+                is_enabled<acceleration("slot_fusion")>() && join(from, to, choices, assignment);
         });
         search_.learn();
     }

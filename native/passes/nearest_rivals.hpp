@@ -1,5 +1,5 @@
-// The four nearest rivals of a slot side by side (neighbors.hpp), for few features: what a point
-// costs at all of them is found without a branch.
+// The four nearest rivals of a slot side by side (center_bounds.hpp), for few features: what a
+// point costs at all of them is found without a branch.
 #pragma once
 
 #include <algorithm>

@@ -33,7 +33,7 @@ Solution run(const Points<Value>& points, Orders& orders, const Remembered& reme
 template <typename Value>
 Solution run_small(const Points<Value>& points, Orders& orders, const Remembered& remembered,
                    const Penalties& penalties, const BatchSums& sums) {
-    switch (uses(Acceleration::kFewFeatures) ? points.n_features : 0) {
+    switch (is_enabled<acceleration("few_features")>() ? points.n_features : 0) {
         case 1:
             return run<1>(points, orders, remembered, penalties, sums);
         case 2:

@@ -5,43 +5,46 @@
 
 #include <array>
 #include <cstddef>
-#include <string>
+#include <string_view>
 
 namespace dynmeans {
 
-enum class Acceleration {
-    kGrid,
-    kTree,
-    kFilter,
-    kFilterFeatures,
-    kFewFeatures,
-    kBounds,
-    kMovedRivals,
-    kDueDates,
-    kLine,
-    kReplay,
-    kJoining,
-    kMovedSums,
-    kMovedCosts,
-    kSweptCosts,
-    kSmallTable,
-    kBucketSort
-};
+inline constexpr std::array<std::string_view, 16> kAccelerationNames = {"grid",
+                                                                        "tree",
+                                                                        "filter",
+                                                                        "filter_features",
+                                                                        "few_features",
+                                                                        "bounds",
+                                                                        "updated_rivals",
+                                                                        "deferred_checks",
+                                                                        "line",
+                                                                        "replay",
+                                                                        "slot_fusion",
+                                                                        "moved_sums",
+                                                                        "updated_distances",
+                                                                        "streamed_distances",
+                                                                        "small_table",
+                                                                        "bucket_sort"};
 
-inline const std::array<std::string, 16> kAccelerationNames = {
-    "grid",         "tree",        "filter",      "filter_features", "few_features", "bounds",
-    "moved_rivals", "due_dates",   "line",        "replay",          "joining",      "moved_sums",
-    "moved_costs",  "swept_costs", "small_table", "bucket_sort"};
+// The place of a name in that list, beyond its end if it is not there.
+constexpr std::size_t acceleration(std::string_view name) {
+    std::size_t at = 0;
+    while (at < kAccelerationNames.size() && kAccelerationNames[at] != name) ++at;
+    return at;
+}
 
 // Due dates are for batches of many points, from this pass on, counted after the first.
-struct DatesFrom {
+struct DeferredLimits {
     std::size_t fewest_points = 30000, first_pass = 4;
 };
-inline DatesFrom dates;
+inline DeferredLimits deferred_limits;
 
-inline std::array<bool, kAccelerationNames.size()> is_left_out{};
-static_assert(is_left_out.size() == static_cast<std::size_t>(Acceleration::kBucketSort) + 1);
+inline std::array<bool, kAccelerationNames.size()> disabled{};
 
-inline bool uses(Acceleration one) { return !is_left_out[static_cast<std::size_t>(one)]; }
+template <std::size_t One>
+bool is_enabled() {
+    static_assert(One < kAccelerationNames.size(), "unknown acceleration");
+    return !disabled[One];
+}
 
 }  // namespace dynmeans

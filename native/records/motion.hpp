@@ -13,7 +13,7 @@ constexpr double kTurning = 0.25;       // q / tau
 constexpr double kLongestCourse = 1e6;  // steps over which a course is kept
 
 // Velocities, and P12 and P22, of remembered clusters, row by row; null: none is known yet.
-struct Courses {
+struct Velocities {
     const double* velocities = nullptr;
     const double* covariances = nullptr;
 };

@@ -36,7 +36,7 @@ struct Remembered {
     std::vector<Covariance> last_covariances, covariances;
 
     Remembered(const double* centers, const double* weights, std::vector<double> dt,
-               std::size_t n_features, const Penalties& penalties, const Courses& courses = {})
+               std::size_t n_features, const Penalties& penalties, const Velocities& courses = {})
         : centers(centers),
           last_centers(centers),
           weights(weights),
@@ -82,7 +82,7 @@ struct Remembered {
 
   private:
     // theta_old = theta + v dt.
-    void follow(const Courses& courses, const Penalties& penalties) {
+    void follow(const Velocities& courses, const Penalties& penalties) {
         expected.resize(n_clusters * n_features);
         velocities.assign(n_clusters * n_features, 0.0);
         last_covariances.assign(n_clusters, newborn_covariance(penalties.drift));

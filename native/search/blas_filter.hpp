@@ -43,7 +43,7 @@ class BlasFilter {
         : sgemm_(sgemm),
           n_features_(n_features),
           n_groups_((n_features + kGroup - 1) / kGroup),
-          n_used_(uses(Acceleration::kFilterFeatures)
+          n_used_(is_enabled<acceleration("filter_features")>()
                       ? std::min(n_groups_, std::max(kFewest, (n_groups_ + 3) / 4))
                       : n_groups_) {}
 
@@ -123,6 +123,9 @@ class BlasFilter {
         const std::size_t n_more = n_compared > kFarTooMany * most ? n_used_ / 2 : n_used_ / 4;
         n_used_ = std::min(n_used_ + std::max<std::size_t>(1, n_more), n_groups_);
     }
+
+    // As many features as another filter of the same points has learned to take.
+    void take_features_of(const BlasFilter& other) { n_used_ = std::max(n_used_, other.n_used_); }
 
   private:
     static constexpr std::size_t kGroup = 8, kFewest = 4;  // features; groups of them

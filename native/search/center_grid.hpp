@@ -24,7 +24,7 @@
 #include "records/accelerations.hpp"
 #include "records/points.hpp"
 #include "search/cost_table.hpp"
-#include "search/keeping_cost.hpp"
+#include "search/elkan_bound.hpp"
 
 namespace dynmeans {
 

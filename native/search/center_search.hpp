@@ -31,10 +31,10 @@ class CenterSearch {
 
     // Enters all slots; later changes come by `update`.
     void build(const CostTable& table) {
-        has_grid_ = uses(Acceleration::kGrid) && n_features_ <= CenterGrid::kMaxFeatures;
+        has_grid_ = is_enabled<acceleration("grid")>() && n_features_ <= CenterGrid::kMaxFeatures;
         if (has_grid_) grid_.build(table);
-        has_tree_ =
-            uses(Acceleration::kTree) && !has_grid_ && n_features_ <= CenterTree::kMaxFeatures;
+        has_tree_ = is_enabled<acceleration("tree")>() && !has_grid_ &&
+                    n_features_ <= CenterTree::kMaxFeatures;
         if (has_tree_) tree_.build(table);
     }
 
@@ -49,7 +49,7 @@ class CenterSearch {
         way_ = Way::kAll;
         if (is_by_grid(table)) way_ = Way::kGrid;
         if (is_by_tree(table)) way_ = Way::kTree;
-        if (uses(Acceleration::kFilter) && filter_.is_available() &&
+        if (is_enabled<acceleration("filter")>() && filter_.is_available() &&
             n_features_ >= kFilterFeatures && table.size() >= kFilterSlots &&
             n_points >= kFilterPoints)
             way_ = Way::kFilter;
@@ -81,6 +81,8 @@ class CenterSearch {
             scratch.n_looks += n_looks;
         }
     }
+
+    const BlasFilter& filter() const { return filter_; }
 
     // Learns from the points since `prepare`.
     void learn() {

@@ -17,7 +17,7 @@
 #include "numeric/simd.hpp"
 #include "records/points.hpp"
 #include "search/cost_table.hpp"
-#include "search/keeping_cost.hpp"
+#include "search/elkan_bound.hpp"
 
 namespace dynmeans {
 

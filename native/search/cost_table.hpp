@@ -30,7 +30,8 @@ class CostTable {
     static constexpr double kNever = std::numeric_limits<double>::infinity();
 
     CostTable(std::size_t n_features, std::size_t capacity)
-        : n_features_(n_features), n_special_(uses(Acceleration::kFewFeatures) ? n_features : 0) {
+        : n_features_(n_features),
+          n_special_(is_enabled<acceleration("few_features")>() ? n_features : 0) {
         reserve(capacity);
     }
 

@@ -117,7 +117,7 @@ def step(
     elif isinstance(orders, VisitingOrders):
         raise ValueError("search is for listed orders: give it to VisitingOrders instead.")
     checked_search(search)
-    if execution.is_compiled and not getattr(penalties, "is_on_sphere", False):
+    if execution.is_compiled:
         small = step_if_small(points, sample_weight, state, penalties, orders, elapsed, search)
         if small is not None:
             check_growth(state, small[0], max_clusters)

@@ -230,12 +230,17 @@ class AllOrNothing:
 
     def __enter__(self) -> None:
         """Note every attribute."""
+        had_lock = "_lock" in self._model.__dict__
         self._lock = acquire_lock(self._model)
         self._before = self._model.__dict__.copy()
+        if not had_lock:
+            del self._before["_lock"]
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Bring the attributes back if something failed."""
         if kind is not None:
-            self._model.__dict__.clear()
-            self._model.__dict__.update(self._before)
+            own = self._model.__dict__
+            own.update(self._before)
+            for name in sorted(own.keys() - self._before.keys(), reverse=True):  # the lock last
+                del own[name]
         self._lock.release()

@@ -16,7 +16,7 @@
 namespace dynmeans::description {
 
 // When batches came, and where all points lie: along each axis (a column) with a variance.
-struct Surroundings {
+struct DataExtent {
     const double *times, *mean, *axes, *axis_variances;
 };
 
@@ -98,7 +98,7 @@ inline double walk(const Moves& moves, std::size_t n_features, double variance) 
     return found;
 }
 
-inline double beginnings(const Moves& moves, const Tracks& tracks, const Surroundings& around,
+inline double beginnings(const Moves& moves, const Tracks& tracks, const DataExtent& around,
                          std::size_t d) {
     double log_determinant = 0.0, falls = 0.0;
     for (std::size_t k = 0; k < d; ++k)

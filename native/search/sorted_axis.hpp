@@ -14,11 +14,11 @@
 
 #include "records/points.hpp"
 #include "search/cost_table.hpp"
-#include "search/keeping_cost.hpp"
+#include "search/elkan_bound.hpp"
 
 namespace dynmeans {
 
-class CenterLine {
+class SortedAxis {
   public:
     // `lowest` and `width` are those of the coordinate over all slots.
     template <typename IsWanted>

@@ -11,7 +11,7 @@
 
 namespace dynmeans {
 
-class SmallTurns {
+class SmallOrder {
   public:
     static constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
 

@@ -1,4 +1,4 @@
-// Who is due (due_dates.hpp): in a batch of many points a late pass looks at these, and reads
+// Who is due (deferred_checks.hpp): in a batch of many points a late pass looks at these, and reads
 // nothing else.
 #pragma once
 
@@ -10,9 +10,9 @@
 
 #include "algorithm/assign_labels.hpp"
 #include "numeric/squared_distance.hpp"
-#include "passes/due_dates.hpp"
-#include "passes/neighbors.hpp"
-#include "passes/wishes.hpp"
+#include "passes/center_bounds.hpp"
+#include "passes/deferred_checks.hpp"
+#include "passes/preferences.hpp"
 #include "records/accelerations.hpp"
 #include "records/points.hpp"
 #include "threads/blocks.hpp"
@@ -21,9 +21,9 @@
 namespace dynmeans {
 
 template <typename Value>
-class DuePoints {
+class DeferredPoints {
   public:
-    DuePoints(const Points<Value>& points, double new_penalty, ThreadPool& pool)
+    DeferredPoints(const Points<Value>& points, double new_penalty, ThreadPool& pool)
         : points_(points),
           new_penalty_(new_penalty),
           pool_(pool),
@@ -52,10 +52,10 @@ class DuePoints {
 
     // `has_moved` marks the slots that are not as they were at the start of the last pass.
     void find(const std::vector<std::uint8_t>& has_moved, const Assignment& assignment,
-              std::vector<Wish>& wishes) {
-        wishes.clear();
+              std::vector<Preference>& preferences) {
+        preferences.clear();
         find_due(has_moved, assignment);
-        look(assignment, wishes);
+        look(assignment, preferences);
         // In the first pass by dates, stretch by stretch, everybody is due.
         for (std::size_t i = 0; !has_begun_ && i < points_.n_points; i += kStretch) {
             const std::size_t end = std::min(i + kStretch, points_.n_points);
@@ -66,17 +66,17 @@ class DuePoints {
                 n += assignment.labels[p] != kUnlabeled;
             }
             due_.resize(n);
-            look(assignment, wishes);
+            look(assignment, preferences);
         }
         has_begun_ = true;
-        for (const Wish& wish : wishes) dates_.wait(wish.point);
+        for (const Preference& preference : preferences) dates_.wait(preference.point);
     }
 
     // Calls ask(point, row, own cost, list) for members of some slots that cost enough there, but
     // for those that want to move anyway.
     template <typename Ask>
     void for_members(const std::vector<NearSlot>& near, const Assignment& assignment,
-                     const Ask& ask, std::vector<Wish>& asked) {
+                     const Ask& ask, std::vector<Preference>& asked) {
         asked.clear();
         std::vector<double> buffer(points_.n_features);
         for (const NearSlot& one : near)
@@ -91,13 +91,16 @@ class DuePoints {
 
     // Slots in `changed` are new to others, and who moved though it was not due has a date where
     // it is no more.
-    void after_events(const Assignment& assignment, std::vector<Wish>& wishes,
+    void after_events(const Assignment& assignment, std::vector<Preference>& preferences,
                       const std::vector<std::size_t>& changed) {
         for (const std::size_t k : changed) dates_.mark_fresh(k);
-        const auto is_before = [](const Wish& a, const Wish& b) { return a.point < b.point; };
-        std::sort(wishes.begin(), wishes.end(), is_before);
+        const auto is_before = [](const Preference& a, const Preference& b) {
+            return a.point < b.point;
+        };
+        std::sort(preferences.begin(), preferences.end(), is_before);
         for (const Assignment::Move& move : assignment.moves) {
-            if (std::binary_search(wishes.begin(), wishes.end(), Wish{move.point, 0}, is_before))
+            if (std::binary_search(preferences.begin(), preferences.end(),
+                                   Preference{move.point, 0}, is_before))
                 continue;
             dates_.wait(move.point);
             dates_.mark_dirty(move.from);
@@ -122,7 +125,7 @@ class DuePoints {
         const auto largest_move = [&](std::size_t a, double reach,
                                       const std::vector<double>& moves) {
             double largest = 0.0;
-            for (const Neighbors::Rival& rival : neighbors_.rivals(a)) {
+            for (const CenterBounds::Rival& rival : neighbors_.rivals(a)) {
                 if (rival.keeping_cost > reach * reach) break;
                 largest = std::max(largest, moves[rival.slot]);
             }
@@ -159,11 +162,11 @@ class DuePoints {
     }
 
     // Looks at those that are due: they want to move, or get a date, or need none.
-    void look(const Assignment& assignment, std::vector<Wish>& wishes) {
+    void look(const Assignment& assignment, std::vector<Preference>& preferences) {
         if (due_.empty()) return;
         find_keys(assignment);
-        for (const std::vector<Wish>& found : found_)
-            wishes.insert(wishes.end(), found.begin(), found.end());
+        for (const std::vector<Preference>& found : found_)
+            preferences.insert(preferences.end(), found.begin(), found.end());
         keep_stayers();
     }
 
@@ -174,42 +177,43 @@ class DuePoints {
         found_.resize(n_blocks);
         start_highest(assignment.n_members.size());
         pool_.for_blocks(n_blocks, [&](std::size_t block, std::size_t thread) {
-            std::vector<Wish>& wishes = found_[block];
+            std::vector<Preference>& preferences = found_[block];
             double* highest = highest_[thread].data();
-            wishes.clear();
+            preferences.clear();
             std::vector<double> buffer(points_.n_features);
             const BlockRange range = block_range(block, due_.size());
-            Unguarded listed[kAtOnce + 1];
+            Unbounded listed[kAtOnce + 1];
             for (std::size_t begin = range.begin; begin < range.end; begin += kAtOnce) {
                 const std::size_t end = std::min(begin + kAtOnce, range.end);
-                const std::size_t n = list_unguarded(assignment, begin, end, buffer.data(), listed);
+                const std::size_t n = list_unbounded(assignment, begin, end, buffer.data(), listed);
                 for (std::size_t at = 0; at < n; ++at) {
                     const auto [own, r] = listed[at];
                     const Slot a = slots_[r];
                     const double* y = points_.row(due_[r], buffer.data());
                     const double u = std::sqrt(own);
-                    const Neighbors::Look found =
+                    const CenterBounds::Query found =
                         neighbors_.look(y, a, own, u, new_penalty_, assignment.table);
                     highest[a] = std::max(highest[a], own);
                     keys_[r] = found.slot == static_cast<std::size_t>(a)
                                    ? dates_.date(a, u, found.bound)
                                    : kNoDate;
                     if (keys_[r] == kNoDate)
-                        wishes.push_back({static_cast<std::int32_t>(due_[r]), to_wish(found.slot)});
+                        preferences.push_back(
+                            {static_cast<std::int32_t>(due_[r]), to_preference(found.slot)});
                 }
             }
         });
     }
 
-    struct Unguarded {
+    struct Unbounded {
         double own_cost;
         std::uint32_t at;  // in due_
     };
 
-    // Without a branch, as in marked_points.hpp.
-    std::size_t list_unguarded(const Assignment& assignment, std::size_t begin, std::size_t end,
-                               double* buffer, Unguarded* listed) {
-        Unguarded* next = listed;
+    // Without a branch, as in slot_mask.hpp.
+    std::size_t list_unbounded(const Assignment& assignment, std::size_t begin, std::size_t end,
+                               double* buffer, Unbounded* listed) {
+        Unbounded* next = listed;
         for (std::size_t r = begin; r < end; ++r) {
             const Slot a = assignment.labels[due_[r]];
             const double own = squared_distance(points_.row(due_[r], buffer),
@@ -258,15 +262,15 @@ class DuePoints {
     const Points<Value>& points_;
     double new_penalty_;
     ThreadPool& pool_;
-    Neighbors neighbors_;
-    DueDates dates_;
+    CenterBounds neighbors_;
+    DeferredChecks dates_;
     bool has_begun_ = false;                    // every point is in its place
     std::vector<std::uint32_t> due_;            // who is looked at in this pass
     std::vector<std::uint64_t> is_due_;         // a bit for each point
     std::vector<DueKey> keys_;                  // of those that are looked at
     std::vector<Slot> slots_;                   // the same
     std::vector<std::vector<double>> highest_;  // one for each thread
-    std::vector<std::vector<Wish>> found_;
+    std::vector<std::vector<Preference>> found_;
 };
 
 }  // namespace dynmeans

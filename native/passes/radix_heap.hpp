@@ -39,7 +39,7 @@ inline DueKey due_key(double date, std::size_t ring) {
 inline DueKey clock_key(double clock) { return key_of(static_cast<float>(clock)) + kRings; }
 inline std::size_t ring_of(DueKey key) { return key % kRings; }
 
-class DueQueue {
+class RadixHeap {
   public:
     struct Entry {
         DueKey key;
@@ -77,7 +77,7 @@ class DueQueue {
 
     void take_all(std::vector<std::uint32_t>& points) {
         for_each([&](std::uint32_t point) { points.push_back(point); });
-        *this = DueQueue();
+        *this = RadixHeap();
     }
 
     template <typename Visit>

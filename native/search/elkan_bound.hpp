@@ -1,5 +1,5 @@
 // The Elkan bound of two centers: up to which own cost a point surely keeps its label, given how
-// far apart two centers are; the argument is in neighbors.hpp.
+// far apart two centers are; the argument is in center_bounds.hpp.
 #pragma once
 
 #include <algorithm>

@@ -19,16 +19,16 @@
 
 #include "numeric/squared_distance.hpp"
 #include "search/cost_table.hpp"
-#include "search/keeping_cost.hpp"
+#include "search/elkan_bound.hpp"
 
 namespace dynmeans {
 
-class LeftBehind {
+class FixedPoints {
   public:
     // The centers of that time; slacks and reaches slot by slot, for one group of points after the
     // other. The slack of a slot nobody of which stays behind is infinite.
-    LeftBehind(std::size_t n_slots, std::vector<double> centers, std::vector<double> slacks,
-               std::vector<double> reaches)
+    FixedPoints(std::size_t n_slots, std::vector<double> centers, std::vector<double> slacks,
+                std::vector<double> reaches)
         : centers_(std::move(centers)),
           slacks_(std::move(slacks)),
           reaches_(std::move(reaches)),

@@ -11,9 +11,9 @@
 
 namespace dynmeans {
 
-class SlotMarks {
+class SlotMask {
   public:
-    explicit SlotMarks(std::size_t n_slots = 0) : marks_(n_slots + 1, 0) {}
+    explicit SlotMask(std::size_t n_slots = 0) : marks_(n_slots + 1, 0) {}
 
     void start(std::size_t n_slots) { marks_.assign(n_slots + 1, 0); }
     void set(std::size_t k, bool is_marked) { marks_[k + 1] = is_marked; }

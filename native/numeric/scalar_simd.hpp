@@ -8,33 +8,33 @@
 namespace dynmeans {
 
 template <typename Value, std::size_t N>
-struct PlainLanes {
-    using Mask = PlainLanes<std::int64_t, N>;  // -1 where something holds, 0 elsewhere
+struct ScalarSimd {
+    using Mask = ScalarSimd<std::int64_t, N>;  // -1 where something holds, 0 elsewhere
     Value at[N];
 
     Value& operator[](std::size_t lane) { return at[lane]; }
     Value operator[](std::size_t lane) const { return at[lane]; }
 
-    template <typename Result = PlainLanes, typename Each>
+    template <typename Result = ScalarSimd, typename Each>
     static Result each(const Each& value) {
         Result result{};
         for (std::size_t lane = 0; lane < N; ++lane) result.at[lane] = value(lane);
         return result;
     }
-    static PlainLanes filled(Value value) {
+    static ScalarSimd filled(Value value) {
         return each([&](std::size_t) { return value; });
     }
 
 #define DYNMEANS_LANES(Result, op, shown)                                                       \
-    friend Result operator op(const PlainLanes& a, const PlainLanes& b) {                       \
+    friend Result operator op(const ScalarSimd& a, const ScalarSimd& b) {                       \
         return each<Result>([&](std::size_t lane) { return shown(a.at[lane] op b.at[lane]); }); \
     }                                                                                           \
-    friend Result operator op(const PlainLanes& a, Value b) { return a op filled(b); }          \
-    friend Result operator op(Value a, const PlainLanes& b) { return filled(a) op b; }
-    DYNMEANS_LANES(PlainLanes, +, Value)
-    DYNMEANS_LANES(PlainLanes, -, Value)
-    DYNMEANS_LANES(PlainLanes, *, Value)
-    DYNMEANS_LANES(PlainLanes, /, Value)
+    friend Result operator op(const ScalarSimd& a, Value b) { return a op filled(b); }          \
+    friend Result operator op(Value a, const ScalarSimd& b) { return filled(a) op b; }
+    DYNMEANS_LANES(ScalarSimd, +, Value)
+    DYNMEANS_LANES(ScalarSimd, -, Value)
+    DYNMEANS_LANES(ScalarSimd, *, Value)
+    DYNMEANS_LANES(ScalarSimd, /, Value)
     DYNMEANS_LANES(Mask, <, -std::int64_t)
     DYNMEANS_LANES(Mask, <=, -std::int64_t)
     DYNMEANS_LANES(Mask, >, -std::int64_t)
@@ -42,17 +42,17 @@ struct PlainLanes {
     DYNMEANS_LANES(Mask, ==, -std::int64_t)
     DYNMEANS_LANES(Mask, !=, -std::int64_t)
 #undef DYNMEANS_LANES
-    friend PlainLanes operator-(const PlainLanes& a) {
+    friend ScalarSimd operator-(const ScalarSimd& a) {
         return each([&](std::size_t lane) { return -a.at[lane]; });
     }
-    PlainLanes& operator+=(const PlainLanes& b) { return *this = *this + b; }
-    PlainLanes& operator+=(Value b) { return *this = *this + b; }
-    PlainLanes& operator-=(const PlainLanes& b) { return *this = *this - b; }
-    PlainLanes& operator*=(const PlainLanes& b) { return *this = *this * b; }
+    ScalarSimd& operator+=(const ScalarSimd& b) { return *this = *this + b; }
+    ScalarSimd& operator+=(Value b) { return *this = *this + b; }
+    ScalarSimd& operator-=(const ScalarSimd& b) { return *this = *this - b; }
+    ScalarSimd& operator*=(const ScalarSimd& b) { return *this = *this * b; }
 };
 
 template <std::size_t N>
-using PlainBits = PlainLanes<std::int64_t, N>;
+using PlainBits = ScalarSimd<std::int64_t, N>;
 
 template <std::size_t N>
 PlainBits<N> operator&(const PlainBits<N>& a, const PlainBits<N>& b) {

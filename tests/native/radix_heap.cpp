@@ -1,5 +1,5 @@
-// Random pushes, takings and removals of a DueQueue beside a plain list: prints what differs.
-#include "passes/due_queue.hpp"
+// Random pushes, takings and removals of a RadixHeap beside a plain list: prints what differs.
+#include "passes/radix_heap.hpp"
 
 #include <cstdio>
 #include <random>
@@ -8,10 +8,10 @@ using namespace dynmeans;
 
 namespace {
 
-std::vector<std::uint32_t> points_of(std::vector<DueQueue::Entry>& entries, DueKey now) {
-    const auto is_due = [&](const DueQueue::Entry& entry) { return entry.key <= now; };
+std::vector<std::uint32_t> points_of(std::vector<RadixHeap::Entry>& entries, DueKey now) {
+    const auto is_due = [&](const RadixHeap::Entry& entry) { return entry.key <= now; };
     std::vector<std::uint32_t> due;
-    for (const DueQueue::Entry& entry : entries)
+    for (const RadixHeap::Entry& entry : entries)
         if (is_due(entry)) due.push_back(entry.point);
     entries.erase(std::remove_if(entries.begin(), entries.end(), is_due), entries.end());
     std::sort(due.begin(), due.end());
@@ -21,8 +21,8 @@ std::vector<std::uint32_t> points_of(std::vector<DueQueue::Entry>& entries, DueK
 // The clock goes on by much, by little, by less than a key, or not at all.
 bool agrees(std::uint32_t seed) {
     std::mt19937 random(seed);
-    DueQueue queue;
-    std::vector<DueQueue::Entry> plain;
+    RadixHeap queue;
+    std::vector<RadixHeap::Entry> plain;
     double clock = kFirstTime;
     std::uint32_t next_point = 0;
     for (int turn = 0; turn < 200; ++turn) {

@@ -1,6 +1,6 @@
 // Who may move, for few features: every pass sweeps the rows once, takes the distance of each to
-// its own center and holds it against the Elkan bound of its slot (neighbors.hpp). A distance of a
-// few features takes less time than reading one that was kept.
+// its own center and holds it against the Elkan bound of its slot (center_bounds.hpp). A distance
+// of a few features takes less time than reading one that was kept.
 //
 // The highest own cost of a slot is known before the sweep: what it was in the last one, and as
 // much more as the center has moved since; points that came are looked at. That is above the
@@ -15,8 +15,8 @@
 
 #include "algorithm/assign_labels.hpp"
 #include "numeric/squared_distance.hpp"
-#include "passes/neighbors.hpp"
-#include "passes/wishes.hpp"
+#include "passes/center_bounds.hpp"
+#include "passes/preferences.hpp"
 #include "records/accelerations.hpp"
 #include "records/points.hpp"
 #include "threads/blocks.hpp"
@@ -25,11 +25,11 @@
 namespace dynmeans {
 
 template <typename Value>
-class SweptCosts {
+class StreamedDistances {
   public:
     static constexpr std::size_t kMaxFeatures = NearestRivals::kMaxFeatures;
 
-    SweptCosts(const Points<Value>& points, double new_penalty, ThreadPool& pool)
+    StreamedDistances(const Points<Value>& points, double new_penalty, ThreadPool& pool)
         : points_(points), new_penalty_(new_penalty), pool_(pool), neighbors_(points.n_features) {}
 
     double highest(std::size_t k) const { return highest_[k]; }  // at least, of slot k
@@ -65,7 +65,7 @@ class SweptCosts {
 
     // `has_moved` marks the slots that are not as they were at the start of the last pass.
     void find(const std::vector<std::uint8_t>& has_moved, const Assignment& assignment,
-              std::vector<Wish>& wishes) {
+              std::vector<Preference>& preferences) {
         neighbors_.update(assignment, has_moved, *this, new_penalty_, points_.n_features, pool_);
         std::vector<double> bounds(assignment.n_members.size(), kNever);
         for (std::size_t k = 0; k < bounds.size(); ++k) {
@@ -79,15 +79,15 @@ class SweptCosts {
             const std::size_t best =
                 neighbors_.cheapest(points_.row(i, buffer), a, own, new_penalty_, assignment.table);
             if (best != static_cast<std::size_t>(a))
-                found_[block].push_back({static_cast<std::int32_t>(i), to_wish(best)});
+                found_[block].push_back({static_cast<std::int32_t>(i), to_preference(best)});
         });
-        join_lists(found_, wishes);
+        join_lists(found_, preferences);
     }
 
     // Calls ask(point, row, own cost, list) for members of some slots that cost enough there.
     template <typename Ask>
     void for_members(const std::vector<NearSlot>& near, const Assignment& assignment,
-                     const Ask& ask, std::vector<Wish>& asked) {
+                     const Ask& ask, std::vector<Preference>& asked) {
         std::vector<double> kept(assignment.n_members.size(), kNever);
         for (const NearSlot& one : near) kept[one.slot] = one.kept;
         start_lists();
@@ -103,14 +103,14 @@ class SweptCosts {
     static constexpr double kNever = std::numeric_limits<double>::infinity();
     static constexpr std::size_t kAtOnce = 1024;  // points
 
-    struct Restless {
+    struct UnboundedRow {
         double own_cost;
         std::uint32_t point;
     };
 
     void start_lists() {
         found_.resize(count_blocks(points_.n_points));
-        for (std::vector<Wish>& found : found_) found.clear();
+        for (std::vector<Preference>& found : found_) found.clear();
     }
 
     // Raises the bounds on own costs by what the centers moved since the sweep.
@@ -158,7 +158,7 @@ class SweptCosts {
         pool_.for_blocks(count_blocks(points_.n_points), [&](std::size_t block, std::size_t t) {
             std::vector<double>& highest = highest_of_threads_[t];
             const BlockRange range = block_range(block, points_.n_points);
-            Restless listed[kAtOnce + 1];
+            UnboundedRow listed[kAtOnce + 1];
             for (std::size_t begin = range.begin; begin < range.end; begin += kAtOnce) {
                 const std::size_t end = std::min(begin + kAtOnce, range.end);
                 std::size_t n = list<D>(assignment.labels.data(), begin, end, listed);
@@ -188,14 +188,14 @@ class SweptCosts {
         }
     }
 
-    // Without a branch, as in marked_points.hpp.
+    // Without a branch, as in slot_mask.hpp.
     template <std::size_t D>
     std::size_t list(const Slot* labels, std::size_t begin, std::size_t end,
-                     Restless* listed) const {
+                     UnboundedRow* listed) const {
         static_assert(kUnlabeled == -1);
         const double* sides = sides_.data() + (D + 1);
         const Value* row = points_.values + begin * D;
-        Restless* next = listed;
+        UnboundedRow* next = listed;
         for (std::size_t i = begin; i < end; ++i, row += D) {
             const double* side = sides + labels[i] * static_cast<std::ptrdiff_t>(D + 1);
             double squares[D];
@@ -211,10 +211,10 @@ class SweptCosts {
     // Leaves out those that cost less in their own slot than in its nearest rivals, and enough less
     // than in any other.
     template <std::size_t D>
-    std::size_t list_tempted(const Slot* labels, Restless* listed, std::size_t n) const {
-        Restless* next = listed;
+    std::size_t list_tempted(const Slot* labels, UnboundedRow* listed, std::size_t n) const {
+        UnboundedRow* next = listed;
         for (std::size_t r = 0; r < n; ++r) {
-            const Restless one = listed[r];
+            const UnboundedRow one = listed[r];
             const NearestRivals& rivals = neighbors_.nearest(labels[one.point]);
             const double lowest = rivals.template lowest_cost<D>(points_.values + one.point * D);
             *next = one;
@@ -226,13 +226,13 @@ class SweptCosts {
     const Points<Value>& points_;
     double new_penalty_;
     ThreadPool& pool_;
-    Neighbors neighbors_;
+    CenterBounds neighbors_;
     bool is_whole_ = true;  // no cost is known
     std::vector<double> highest_;
     std::vector<double> centers_;  // of the last sweep
     std::vector<double> sides_;    // (n_slots + 1, n_features + 1)
     std::vector<std::vector<double>> highest_of_threads_;
-    std::vector<std::vector<Wish>> found_;
+    std::vector<std::vector<Preference>> found_;
 };
 
 }  // namespace dynmeans

@@ -3,10 +3,10 @@
 //
 // When a point of slot a is looked at, let u be its distance to its own center and l a bound below
 // the root of every other cost: of the slots that were compared, of the next one by the bound of
-// neighbors.hpp, of lambda, and of a radius r_a that no settled member of the slot exceeds. Let the
-// clock of slot a go on, from pass to pass, by the move of its own center and the largest move of
-// any slot within 2 r_a of it. Then the point keeps its label as long as the clock has gone on by
-// less than l - u:
+// center_bounds.hpp, of lambda, and of a radius r_a that no settled member of the slot exceeds. Let
+// the clock of slot a go on, from pass to pass, by the move of its own center and the largest move
+// of any slot within 2 r_a of it. Then the point keeps its label as long as the clock has gone on
+// by less than l - u:
 // - a slot within 2 r_a ever since has come nearer by no more than its moves, all of them counted;
 // - one that was farther off at some time since, when the point was at u' from its own center, was
 //   more than 2 r_a - u' away from it then, and has come nearer by what was counted since;
@@ -15,14 +15,14 @@
 // A slot that was opened, revived or emptied is new to those near it, which are all looked at.
 //
 // Points deep inside a slot need no date: as long as a guard, a distance that grows by each move of
-// the own center, stays below the root of what the slot keeps (neighbors.hpp), all within it stay.
-// Once it does not, the slot is opened: they are looked at, and it gets a new guard. Every member
-// is in one place: guarded, in a queue by its date, or waiting for the next pass.
-// Rounding: each bound has kSlack to spare, and dates are rounded down to float32, the clock up.
-// Where some points weigh far more than others, moves may be smaller than the last digit of the
-// clock, which then stands still: a part in 1e16 of it is lost in a pass, and 3 parts in 1e7 lie
-// between a date and the clock that reaches it, enough for 1e9 passes. A point that is due at once
-// comes out of its queue all the same, and leaves the others in it as they were.
+// the own center, stays below the root of what the slot keeps (center_bounds.hpp), all within it
+// stay. Once it does not, the slot is opened: they are looked at, and it gets a new guard. Every
+// member is in one place: guarded, in a queue by its date, or waiting for the next pass. Rounding:
+// each bound has kSlack to spare, and dates are rounded down to float32, the clock up. Where some
+// points weigh far more than others, moves may be smaller than the last digit of the clock, which
+// then stands still: a part in 1e16 of it is lost in a pass, and 3 parts in 1e7 lie between a date
+// and the clock that reaches it, enough for 1e9 passes. A point that is due at once comes out of
+// its queue all the same, and leaves the others in it as they were.
 #pragma once
 
 #include <algorithm>
@@ -34,16 +34,16 @@
 
 #include "algorithm/assign_labels.hpp"
 #include "numeric/squared_distance.hpp"
-#include "passes/due_queue.hpp"
-#include "passes/neighbors.hpp"
+#include "passes/center_bounds.hpp"
+#include "passes/radix_heap.hpp"
 #include "records/points.hpp"
-#include "search/keeping_cost.hpp"
+#include "search/elkan_bound.hpp"
 
 namespace dynmeans {
 
-class DueDates {
+class DeferredChecks {
   public:
-    DueDates(std::size_t n_features, double new_penalty)
+    DeferredChecks(std::size_t n_features, double new_penalty)
         : n_features_(n_features), reach_(std::sqrt(new_penalty)), per_reach_(1.0 / reach_) {}
 
     // Whether every point with a label has a date, or is to be looked at anyway.
@@ -58,7 +58,7 @@ class DueDates {
     template <typename Highest>
     void start(const Assignment& assignment, const Highest& highest) {
         const std::size_t n_slots = assignment.n_members.size();
-        queues_.assign(n_slots * kRings, DueQueue());
+        queues_.assign(n_slots * kRings, RadixHeap());
         guarded_.assign(n_slots, {});
         clocks_.assign(n_slots * kRings, kFirstTime);
         radii_.resize(n_slots);
@@ -162,7 +162,7 @@ class DueDates {
         return due_key(std::min(clocks_[a * kRings + ring] + left * per_reach_, kLatest), ring);
     }
 
-    DueQueue& queue(std::size_t k, std::size_t ring) { return queues_[k * kRings + ring]; }
+    RadixHeap& queue(std::size_t k, std::size_t ring) { return queues_[k * kRings + ring]; }
 
     // Holds for a point of slot k as long as the guard of the slot does.
     void guard(std::size_t k, std::uint32_t point) { guarded_[k].push_back(point); }
@@ -267,7 +267,7 @@ class DueDates {
     std::size_t n_features_;
     double reach_, per_reach_;
     bool are_known_ = false;
-    std::vector<DueQueue> queues_;                     // of each slot, one for each ring
+    std::vector<RadixHeap> queues_;                    // of each slot, one for each ring
     std::vector<std::vector<std::uint32_t>> guarded_;  // members of each slot without a date
     std::vector<double> clocks_;                       // in units of sqrt(lambda)
     std::vector<double> radii_, guards_, reaches_, moves_;

@@ -9,13 +9,13 @@
 #include <cstddef>
 #include <vector>
 
-#include "description/life_model.hpp"
+#include "description/lifetime_model.hpp"
 
 namespace dynmeans::description {
 
 // Variances of each axis: of the position's walk and the velocity's for a step, of a first
 // velocity.
-struct CourseNoise {
+struct VelocityNoise {
     double motion, turning, speed;
 };
 
@@ -34,9 +34,9 @@ struct CourseStates {
 };
 
 // `moving` is 1 for features that keep a course, else 0.
-inline double course_fit(const Stream& stream, const Tracks& tracks, const double* times,
-                         const double* moving, double variance, const CourseNoise& noise,
-                         CourseStates& states) {
+inline double kalman_log_likelihood(const Stream& stream, const Tracks& tracks, const double* times,
+                                    const double* moving, double variance,
+                                    const VelocityNoise& noise, CourseStates& states) {
     const std::size_t d = stream.n_features;
     std::fill(states.times.begin(), states.times.end(), NAN);
     double found = 0.0;
@@ -95,11 +95,11 @@ inline double course(const Stream& stream, const Tracks& tracks, const Moves& mo
     const auto fit = [&](int i, int j) {
         double& found = known[i][j];
         if (found == 0.0)
-            found =
-                course_fit(stream, tracks, times, moving, variance,
-                           {walked * std::pow(0.25, i),
-                            walked * std::pow(0.25, j) / (duration * duration), walked / duration},
-                           states);
+            found = kalman_log_likelihood(
+                stream, tracks, times, moving, variance,
+                {walked * std::pow(0.25, i), walked * std::pow(0.25, j) / (duration * duration),
+                 walked / duration},
+                states);
         return found;
     };
     int i = kMiddle, j = kMiddle;

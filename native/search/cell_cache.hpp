@@ -13,10 +13,10 @@
 
 namespace dynmeans {
 
-class CellMemory {
+class CellCache {
   public:
     // Cells of this width, in the features that spread the centers most.
-    CellMemory(const CostTable& table, std::size_t n_features, double width)
+    CellCache(const CostTable& table, std::size_t n_features, double width)
         : per_width_(1.0 / width), features_(n_features), slots_(kCells, kUnlabeled) {
         std::vector<double> spreads(n_features);
         for (std::size_t j = 0; j < n_features; ++j) {

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "algorithm/assign_labels.hpp"
-#include "algorithm/marked_points.hpp"
+#include "algorithm/slot_mask.hpp"
 #include "numeric/squared_distance.hpp"
-#include "passes/neighbors.hpp"
-#include "passes/wishes.hpp"
+#include "passes/center_bounds.hpp"
+#include "passes/preferences.hpp"
 #include "records/accelerations.hpp"
 #include "records/points.hpp"
 #include "search/blas_filter.hpp"
@@ -22,9 +22,9 @@
 namespace dynmeans {
 
 template <typename Value>
-class OwnCosts {
+class CachedDistances {
   public:
-    OwnCosts(const Points<Value>& points, double new_penalty, Sgemm sgemm, ThreadPool& pool)
+    CachedDistances(const Points<Value>& points, double new_penalty, Sgemm sgemm, ThreadPool& pool)
         : points_(points),
           new_penalty_(new_penalty),
           pool_(pool),
@@ -42,6 +42,9 @@ class OwnCosts {
         is_whole_ = true;
     }
 
+    // After a first pass by this filter, which has learned how many features tell slots apart.
+    void start_from_first(const BlasFilter& filter) { filter_.take_features_of(filter); }
+
     // Gives the memory back; start() comes next.
     void release() { std::vector<double>().swap(costs_); }
 
@@ -52,8 +55,8 @@ class OwnCosts {
         assignment.follow_slots(highest_, 1);
         marks_.start(highest_.size());
         for (std::size_t k = 0; k < highest_.size(); ++k) {
-            const bool is_taken =
-                is_whole_ || assignment.has_changed[k] || !uses(Acceleration::kMovedCosts);
+            const bool is_taken = is_whole_ || assignment.has_changed[k] ||
+                                  !is_enabled<acceleration("updated_distances")>();
             marks_.set(k, is_taken);
             if (is_taken) highest_[k] = 0.0;
         }
@@ -76,13 +79,13 @@ class OwnCosts {
 
     // `has_moved` marks the slots that are not as they were at the start of the last pass.
     void find(const std::vector<std::uint8_t>& has_moved, const Assignment& assignment,
-              std::vector<Wish>& wishes) {
+              std::vector<Preference>& preferences) {
         neighbors_.update(assignment, has_moved, *this, new_penalty_, points_.n_features, pool_);
         find_bounds(assignment);
         const std::size_t most_rivals = prepare_filter(assignment);
         found_.resize(count_blocks(points_.n_points));
         pool_.for_blocks(found_.size(), [&](std::size_t block, std::size_t thread) {
-            std::vector<Wish>& found = found_[block];
+            std::vector<Preference>& found = found_[block];
             found.clear();
             std::vector<std::uint32_t>& list = lists_[thread];
             std::vector<double> buffer(points_.n_features);
@@ -100,18 +103,18 @@ class OwnCosts {
                 const std::size_t best =
                     neighbors_.cheapest(y, a, costs_[i], new_penalty_, assignment.table);
                 if (best != static_cast<std::size_t>(a))
-                    found.push_back({static_cast<std::int32_t>(i), to_wish(best)});
+                    found.push_back({static_cast<std::int32_t>(i), to_preference(best)});
             }
             find_filtered(assignment, list.data(), n_filtered, of_filter_[thread], found);
         });
         filter_.learn(of_filter_);
-        join_lists(found_, wishes);
+        join_lists(found_, preferences);
     }
 
     // Calls ask(point, row, own cost, list) for members of some slots that cost enough there.
     template <typename Ask>
     void for_members(const std::vector<NearSlot>& near, const Assignment& assignment,
-                     const Ask& ask, std::vector<Wish>& asked) {
+                     const Ask& ask, std::vector<Preference>& asked) {
         marks_.start(assignment.n_members.size());
         kept_.resize(assignment.n_members.size());
         for (const NearSlot& one : near) {
@@ -120,7 +123,7 @@ class OwnCosts {
         }
         found_.resize(near.empty() ? 0 : count_blocks(points_.n_points));
         pool_.for_blocks(found_.size(), [&](std::size_t block, std::size_t thread) {
-            std::vector<Wish>& found = found_[block];
+            std::vector<Preference>& found = found_[block];
             found.clear();
             std::vector<std::uint32_t>& list = lists_[thread];
             std::vector<double> buffer(points_.n_features);
@@ -142,7 +145,7 @@ class OwnCosts {
     // Returns how many rivals a point looks at one by one; more are left to the filter.
     std::size_t prepare_filter(const Assignment& assignment) {
         const std::size_t most = assignment.n_members.size() / kFilterShare;
-        if (!uses(Acceleration::kFilter) || !filter_.is_available() ||
+        if (!is_enabled<acceleration("filter")>() || !filter_.is_available() ||
             assignment.n_members.size() < kFilterSlots || neighbors_.most_rivals() <= most)
             return assignment.n_members.size();
         filter_.prepare(assignment.table, new_penalty_);
@@ -150,7 +153,7 @@ class OwnCosts {
     }
 
     void find_filtered(const Assignment& assignment, const std::uint32_t* list, std::size_t n,
-                       BlasFilter::Scratch& scratch, std::vector<Wish>& found) const {
+                       BlasFilter::Scratch& scratch, std::vector<Preference>& found) const {
         Choice choices[BlasFilter::kRows];
         for (std::size_t begin = 0; begin < n; begin += BlasFilter::kRows) {
             const std::size_t end = std::min(begin + BlasFilter::kRows, n);
@@ -158,8 +161,8 @@ class OwnCosts {
             filter_.find(rows, list, begin, end, assignment.table, scratch, choices);
             for (std::size_t r = begin; r < end; ++r)
                 if (choices[r - begin].slot != static_cast<std::size_t>(assignment.labels[list[r]]))
-                    found.push_back(
-                        {static_cast<std::int32_t>(list[r]), to_wish(choices[r - begin].slot)});
+                    found.push_back({static_cast<std::int32_t>(list[r]),
+                                     to_preference(choices[r - begin].slot)});
         }
     }
 
@@ -183,7 +186,7 @@ class OwnCosts {
             if (assignment.n_members[k] > 0) bounds_[k + 1] = neighbors_.keeping_cost_of(k);
     }
 
-    // Without a branch, as in marked_points.hpp.
+    // Without a branch, as in slot_mask.hpp.
     std::size_t list_restless(const Assignment& assignment, BlockRange range,
                               std::vector<std::uint32_t>& list) const {
         list.resize(std::max(list.size(), range.end - range.begin + 1));
@@ -200,13 +203,13 @@ class OwnCosts {
     const Points<Value>& points_;
     double new_penalty_;
     ThreadPool& pool_;
-    Neighbors neighbors_;
+    CenterBounds neighbors_;
     BlasFilter filter_;
-    SlotMarks marks_;
+    SlotMask marks_;
     bool is_whole_ = true;                           // no cost is known
     std::vector<std::vector<std::uint32_t>> lists_;  // one for each thread
     std::vector<BlasFilter::Scratch> of_filter_;     // the same
-    std::vector<std::vector<Wish>> found_;
+    std::vector<std::vector<Preference>> found_;
     std::vector<double> costs_, highest_, kept_, bounds_;
     std::vector<std::vector<double>> highest_of_threads_;
 };

@@ -21,16 +21,16 @@
 #include "numeric/squared_distance.hpp"
 #include "passes/nearest_rivals.hpp"
 #include "records/accelerations.hpp"
-#include "search/center_line.hpp"
-#include "search/keeping_cost.hpp"
+#include "search/elkan_bound.hpp"
+#include "search/sorted_axis.hpp"
 #include "threads/thread_pool.hpp"
 
 namespace dynmeans {
 
-class Neighbors {
+class CenterBounds {
   public:
     // Whole lists have every slot that a member may prefer, also where none of both has moved.
-    explicit Neighbors(std::size_t n_features, bool is_whole = false)
+    explicit CenterBounds(std::size_t n_features, bool is_whole = false)
         : is_whole_(is_whole), moved_(n_features, 0) {}
 
     struct Rival {
@@ -75,14 +75,14 @@ class Neighbors {
     }
 
     // What a point finds: its slot, and a distance below the root of every other cost.
-    struct Look {
+    struct Query {
         std::size_t slot;
         double bound;
     };
 
     // `u` is the root of its own cost.
-    Look look(const double* y, Slot a, double own_cost, double u, double new_penalty,
-              const CostTable& table) const {
+    Query look(const double* y, Slot a, double own_cost, double u, double new_penalty,
+               const CostTable& table) const {
         if (!nearest_.empty()) {
             const double lowest = nearest_[a].lowest_cost(y, table.n_features());
             if (own_cost < lowest && own_cost < nearest_[a].next)
@@ -116,7 +116,7 @@ class Neighbors {
     void update(const Assignment& assignment, const std::vector<std::uint8_t>& moved,
                 const Own& own, double new_penalty, std::size_t n_features, ThreadPool& pool) {
         const std::size_t n_slots = assignment.n_members.size();
-        const bool by_line = uses(Acceleration::kLine) && n_features <= kFewFeatures;
+        const bool by_line = is_enabled<acceleration("line")>() && n_features <= kFewFeatures;
         const std::vector<std::uint8_t> all(is_whole_ && !by_line ? n_slots : 0, 1);
         const std::vector<std::uint8_t>& has_moved = all.empty() ? moved : all;
         const CostTable& table = assignment.table;
@@ -218,7 +218,7 @@ class Neighbors {
         return is_whole;
     }
 
-    void rivals_on_line(std::size_t k, const CenterLine& line, const CostTable& table,
+    void rivals_on_line(std::size_t k, const SortedAxis& line, const CostTable& table,
                         double highest_own, std::size_t n_features) {
         const double* center = table.center(k);
         line.visit_within(center[feature_], radius_of(highest_own), [&](Slot other) {
@@ -315,7 +315,7 @@ class Neighbors {
     std::vector<NearestRivals> nearest_;
     CostTable moved_;
     std::vector<Slot> moved_slots_;
-    CenterLine line_, moved_line_;
+    SortedAxis line_, moved_line_;
     std::vector<std::vector<double>> squared_gaps_;  // one for each thread
     std::size_t feature_ = 0;
     double least_scale_ = 1.0, least_share_ = 0.25;
