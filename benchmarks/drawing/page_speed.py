@@ -90,7 +90,9 @@ def main() -> None:
     driver.execute_script("dynmeansReport.view.rows.clear()")
     for shown in ("one", "all"):
         tasks = driver.execute_async_script(_PLAY, seconds, shown)
-        print(f"playing, points of {shown}: longest task {max(tasks, default=0):.0f} ms, {len(tasks)} above 50 ms")
+        print(
+            f"playing, points of {shown}: longest task {max(tasks, default=0):.0f} ms, {len(tasks)} above 50 ms"
+        )
     driver.quit()
 
 

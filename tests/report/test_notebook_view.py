@@ -12,7 +12,7 @@ from dynmeans.one_call.view import ReportView
 HOST = """<!DOCTYPE html><meta charset="utf-8"><div id="out"></div>
 <script type="text/plain" id="page">{page}</script>
 <script type="module">
-const values = {{ page: document.getElementById("page").textContent.replaceAll("\\u0001", "</script>"), height: 700, selection: null, wish: {{}} }};
+const values = {{ page: document.getElementById("page").textContent.replaceAll("\\u0001", "<\\/script>"), height: 700, selection: null, wish: {{}} }};
 const listeners = new Map();
 window.model = {{
   values, get: (name) => values[name], set: (name, value) => {{ values[name] = value; }}, save_changes() {{}},
