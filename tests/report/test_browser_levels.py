@@ -1,4 +1,4 @@
-"""Levels to choose from in a real browser: small pictures, the tree, and the whole page regrouped."""
+"""Levels in a real browser: small pictures, the tree, and the whole page regrouped."""
 
 import json
 
@@ -7,6 +7,7 @@ import pytest
 
 from dynmeans import DynamicMeans, find_families
 from dynmeans.report import report_data, write_report
+from dynmeans.report.packing import pack_chunk
 
 CENTERS = np.array([[0.0, 0.0], [1.0, 0.0], [20.0, 0.0], [21.0, 0.0], [60.0, 0.0], [61.0, 0.0]])
 
@@ -110,8 +111,6 @@ def test_noise_of_a_level_is_drawn_as_points_of_no_cluster(shown):
 def test_batches_that_come_later_are_shown_at_the_chosen_level(shown, path):
     levels_of(shown)
     shown.click("#level-default")
-    from dynmeans.report.packing import pack_chunk
-
     batches = pairs(6)
     _, history = DynamicMeans(0.3, max_gap=3, random_state=0).fit_sequence(batches)
     chunk = pack_chunk(report_data(history.last(1), points=batches[-1:]))

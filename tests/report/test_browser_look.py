@@ -107,7 +107,8 @@ def test_dragging_moves_a_picture_whose_y_is_downward_with_the_hand(page, tmp_pa
         "const at = (x, y, type) => scene.dispatchEvent(new PointerEvent(type, {clientX:"
         " scene.getBoundingClientRect().left + x, clientY: scene.getBoundingClientRect().top + y,"
         " pointerId: 1, button: 0, pointerType: 'mouse', bubbles: true}));"
-        "scene.setPointerCapture = () => {}; at(200, 200, 'pointerdown'); at(220, 230, 'pointermove');"
+        "scene.setPointerCapture = () => {};"
+        "at(200, 200, 'pointerdown'); at(220, 230, 'pointermove');"
         "player.scale(player.width, player.height); const after = player.fromPixel(220, 230);"
         "at(220, 230, 'pointerup'); return [before, after];"
     )

@@ -44,7 +44,8 @@ def history_of(events, counts):
     for step in range(4):
         history.add(
             StepRecord(
-                step=step, time=step + 1.0, labels=np.repeat(np.arange(n), counts), ids=np.arange(n),
+                step=step, time=step + 1.0, ids=np.arange(n),
+                labels=np.repeat(np.arange(n), counts),
                 counts=np.array(counts, dtype=float), centers=np.arange(2.0 * n).reshape(n, 2),
                 weights=np.ones(n), ages=np.ones(n), cost_trace=np.ones(1), n_remembered=n,
                 events=events.get(step, ()),

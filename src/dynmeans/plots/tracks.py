@@ -257,17 +257,18 @@ def _draw_names(data: TrackData, ax: Axes) -> None:
         heights = _spread(places[:, 1], _NAME_HEIGHT * (high - low))
         places = np.column_stack([places[:, 0], heights])
     names = [(k, place, 10, _INK) for k, place in zip(data.ids[rows], places, strict=True)]
-    if len(data.ids) <= MAX_NAMES:
+    if len(data.ids) + len(data.unseen_ids) <= MAX_NAMES:
         names += [
             (k, place, 8, _DARK_GRAY)
             for k, place in zip(data.unseen_ids, data.unseen_centers, strict=True)
         ]
     texts = [shorten(data.names.get(int(k), str(k)), _LONGEST, placeholder="…") for k, *_ in names]
     if not is_column:
-        spots = [(place, len(text), size) for text, (_, place, size, _) in zip(texts, names)]
+        pairs = zip(texts, names, strict=True)
+        spots = [(place, len(text), size) for text, (_, place, size, _) in pairs]
         free = _free_places(ax, spots)
         names, texts = [names[row] for row in free], [texts[row] for row in free]
-    for (k, place, size, color), text in zip(names, texts, strict=True):
+    for (_, place, size, color), text in zip(names, texts, strict=True):
         ax.annotate(
             plain_name(text),
             (place[0], place[1]),
