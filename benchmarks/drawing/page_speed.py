@@ -22,14 +22,18 @@ from dynmeans.runs.look.carried_rows import CarriedColumn, CarriedRows
 N_ROWS = 200_000
 _OPEN = """
 const drawn = performance.getEntriesByName("first picture")[0];
-return [drawn ? drawn.startTime : null, performance.timing.loadEventEnd - performance.timing.navigationStart];
+const { loadEventEnd, navigationStart } = performance.timing;
+return [drawn ? drawn.startTime : null, loadEventEnd - navigationStart];
 """
 _BRUSH = """
 const [seconds, done] = arguments;
 const svg = document.querySelectorAll("#histograms svg.hist")[0];
 svg.setPointerCapture = () => {}; svg.hasPointerCapture = () => true;
 const box = svg.getBoundingClientRect();
-const at = (share, type) => svg.dispatchEvent(new PointerEvent(type, { pointerId: 1, bubbles: true, clientX: box.left + share * box.width, clientY: box.top + 9 }));
+const at = (share, type) => {
+  const place = { clientX: box.left + share * box.width, clientY: box.top + 9 };
+  svg.dispatchEvent(new PointerEvent(type, { pointerId: 1, bubbles: true, ...place }));
+};
 at(0.02, "pointerdown");
 const times = [];
 const begin = performance.now();
@@ -45,11 +49,17 @@ const [seconds, shown, done] = arguments;
 const { view } = dynmeansReport;
 view.set({ nShown: shown === "all" ? Infinity : 1, loops: true, speed: 10 });
 const tasks = [];
-const observer = new PerformanceObserver((list) => tasks.push(...list.getEntries().map(({ duration }) => duration)));
+const observer = new PerformanceObserver((list) => {
+  tasks.push(...list.getEntries().map(({ duration }) => duration));
+});
 observer.observe({ entryTypes: ["longtask"] });
 view.goTo(0);
 view.set({ isPlaying: true });
-setTimeout(() => { view.set({ isPlaying: false }); observer.disconnect(); done(tasks); }, 1000 * seconds);
+setTimeout(() => {
+  view.set({ isPlaying: false });
+  observer.disconnect();
+  done(tasks);
+}, 1000 * seconds);
 """
 
 
@@ -90,7 +100,8 @@ def main() -> None:
     driver.execute_script("dynmeansReport.view.rows.clear()")
     for shown in ("one", "all"):
         tasks = driver.execute_async_script(_PLAY, seconds, shown)
-        print(f"playing, points of {shown}: longest task {max(tasks, default=0):.0f} ms, {len(tasks)} above 50 ms")
+        longest = f"longest task {max(tasks, default=0):.0f} ms, {len(tasks)} above 50 ms"
+        print(f"playing, points of {shown}: {longest}")
     driver.quit()
 
 

@@ -181,7 +181,7 @@ std::tuple<Column<Slot>, Rows<double>, Column<double>, Rows<double>> follow_rows
     const Points<Value> batch = points_of(points, weights);
     Assignment assignment(batch.n_points, slots);
     std::vector<double> sums_after, offsets_after;
-    run_released(1, [&](ThreadPool& pool) {
+    run_without_gil(1, [&](ThreadPool& pool) {
         FollowingPass<Value> pass(batch, slots, new_penalty, multiply, pool.interrupts());
         assignment.start(slots);
         pass.go_on(values(sums), order.data(), order.size(), assignment);

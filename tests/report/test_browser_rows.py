@@ -15,7 +15,9 @@ def found():
     rng = np.random.default_rng(3)
     n = 480
     kind = np.arange(n) % 3
-    frame = pd.DataFrame(rng.normal(0, 0.2, (n, 2)) + 9.0 * np.c_[kind, kind % 2], columns=["x", "y"])
+    frame = pd.DataFrame(
+        rng.normal(0, 0.2, (n, 2)) + 9.0 * np.c_[kind, kind % 2], columns=["x", "y"]
+    )
     frame["when"] = pd.date_range("2026-03-02", periods=n, freq="30min")
     frame["port"] = np.array(["Kiel", "Oslo", "Riga"])[kind]
     frame["note"] = [f"{WORDS[k]} {row}" for row, k in enumerate(kind)]
@@ -45,7 +47,12 @@ def test_the_page_carries_columns_of_the_rows_it_draws(shown, found):
     columns = shown.run(
         "return dynmeansReport.view.rows.carried.map(({name, kind}) => [name, kind])"
     )
-    assert columns == [["port", "category"], ["note", "text"], ["speed", "number"], ["when", "time"]]
+    assert columns == [
+        ["port", "category"],
+        ["note", "text"],
+        ["speed", "number"],
+        ["when", "time"],
+    ]
     ids, ports = shown.run(
         "const {rows} = dynmeansReport.view; return [[...rows.owner], rows.column('port').values]"
     )
@@ -94,7 +101,9 @@ def test_numbers_typed_beside_a_histogram_are_kept_exactly(shown):
         "field.dispatchEvent(new Event('change'))"
     )
     shown.settle()
-    n = shown.run("return dynmeansReport.view.rows.column('speed').values.filter((v) => v >= 5).length")
+    n = shown.run(
+        "return dynmeansReport.view.rows.column('speed').values.filter((v) => v >= 5).length"
+    )
     assert shown.text("#filter-now") == f"{n} of 480 rows"
 
 
@@ -165,3 +174,22 @@ def test_a_page_with_filters_open_has_no_barriers(shown):
     shown.run("dynmeansReport.view.select(1)")
     shown.settle()
     assert shown.barriers() == []
+
+
+def test_a_filter_stays_where_more_rows_come(shown):
+    shown.click("#histograms .value-row")
+    chunk = shown.run(
+        "const {store} = dynmeansReport; const plain = (one) => Array.from(one);"
+        "const last = store.batches.at(-1); const n = last.slots.length;"
+        "return {batches: {steps: [last.step + 1], times: [last.time + 86400], utc_offsets: [0],"
+        " clocks: [last.clock + 1], costs: [0], n_points: [n], n_seen: [last.nSeen],"
+        " n_remembered: [last.nSeen], names: null}, limits: null,"
+        " clusters: {sizes: [last.ids.length], ids: plain(last.ids), counts: plain(last.counts),"
+        " places: last.centers.flatMap(plain)}, points: {sizes: [n], slots: plain(last.slots),"
+        " places: last.points.flatMap(plain)}, events: {sizes: [0], kinds: [], ids: [], others: [],"
+        " gaps: [], displacements: []}}"
+    )
+    shown.run("dynmeansReport.append(arguments[0])", chunk)
+    shown.settle()
+    assert shown.text("#filter-now") == f"160 of {480 + len(chunk['points']['slots'])} rows"
+    assert shown.find("#histograms .value-row").get_attribute("aria-pressed") == "true"

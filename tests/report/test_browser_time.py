@@ -44,10 +44,11 @@ def history_of(events, counts):
     for step in range(4):
         history.add(
             StepRecord(
-                step=step, time=step + 1.0, labels=np.repeat(np.arange(n), counts), ids=np.arange(n),
+                step=step, time=step + 1.0, ids=np.arange(n),
+                labels=np.repeat(np.arange(n), counts),
                 counts=np.array(counts, dtype=float), centers=np.arange(2.0 * n).reshape(n, 2),
                 weights=np.ones(n), ages=np.ones(n), cost_trace=np.ones(1), n_remembered=n,
-                events=tuple(event for event in events if event.step == step),
+                events=events.get(step, ()),
             )
         )  # fmt: skip
     return history
@@ -56,8 +57,8 @@ def history_of(events, counts):
 @pytest.fixture
 def eventful(page, tmp_path):
     counts = [100, 50, 3, 2]
-    events = [Event(0, "born", k) for k in range(4)]
-    events += [Event(2, "returned", 2, gap=1.0), Event(3, "split", 1, other_id=0)]
+    events = {0: tuple(Event("born", k) for k in range(4))}
+    events |= {2: (Event("returned", 2, gap=1.0),), 3: (Event("split", 1, other_id=0),)}
     page.open(write_report(report_data(history_of(events, counts)), tmp_path / "events.html"))
     page.settle()
     return page

@@ -12,10 +12,13 @@ from dynmeans.one_call.view import ReportView
 HOST = """<!DOCTYPE html><meta charset="utf-8"><div id="out"></div>
 <script type="text/plain" id="page">{page}</script>
 <script type="module">
-const values = {{ page: document.getElementById("page").textContent.replaceAll("\\u0001", "</script>"), height: 700, selection: null, wish: {{}} }};
+const text = document.getElementById("page").textContent;
+const page = text.replaceAll("\\u0001", "<\\/script>");
+const values = {{ page, height: 700, selection: null, wish: {{}} }};
 const listeners = new Map();
 window.model = {{
-  values, get: (name) => values[name], set: (name, value) => {{ values[name] = value; }}, save_changes() {{}},
+  values, get: (name) => values[name], save_changes() {{}},
+  set: (name, value) => {{ values[name] = value; }},
   on: (name, callback) => listeners.set(name, callback), off() {{}},
   wish: (value) => {{ values.wish = value; listeners.get("change:wish")(); }},
 }};

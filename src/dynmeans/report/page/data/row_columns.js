@@ -101,6 +101,24 @@ class Bins {
     });
   }
 
+  // What keeping these bins means for values, whatever bins they are in later.
+  meaning(chosen) {
+    if (this.column.kind === "category") {
+      const [labels, others] = [new Set(chosen.map((bin) => this.labels[bin])), chosen.includes(N_VALUES)];
+      const shown = new Set(this.labels.slice(0, N_VALUES));
+      return { labels, keeps: (value) => labels.has(String(value)) || (others && !shown.has(String(value))) };
+    }
+    const edge = (bin) => (this.isNumber ? this.low + (bin / this.n) * (this.high - this.low) : bin);
+    const low = this.isNumber && chosen[0] === 0 ? -Infinity : edge(chosen[0]);
+    const high = this.isNumber && chosen.at(-1) === this.n - 1 ? Infinity : edge(chosen.at(-1) + (this.isNumber ? 1 : 0));
+    return { low, high, keeps: (value) => value >= low && (this.isNumber ? value < high : value <= high) };
+  }
+
+  // The bin of a number.
+  binAt(value) {
+    return clamp(this.isNumber ? Math.floor(((value - this.low) / (this.high - this.low)) * this.n) : value, 0, this.n - 1);
+  }
+
   get isNumber() {
     return this.column.kind === "number";
   }

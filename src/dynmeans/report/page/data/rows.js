@@ -32,18 +32,41 @@ class Rows {
     if (this.bins.size && this.bins.values().next().value.of.length === n && this.nCarried === this.carried.length) return this.assign();
     this.nCarried = this.carried.length;
     this.bins.clear();
-    this.dimensions.clear();
     this.fails = new Uint8Array(n);
+    this.filterAgain();
     return this.assign();
   }
 
-  // The ordinal of the cluster of every row, -1 where it has none shown.
+  // The same filters over the rows there are now.
+  filterAgain() {
+    for (const [name, dimension] of [...this.dimensions]) {
+      const column = this.column(name);
+      if (!column || !dimension.keeps) {
+        this.dimensions.delete(name);
+        continue;
+      }
+      dimension.mask = this.maskOf(column, dimension.keeps);
+      for (let at = 0; at < dimension.mask.length; at += 1) this.fails[at] += dimension.mask[at];
+    }
+  }
+
+  maskOf(column, keeps) {
+    const mask = new Uint8Array(this.store.nRows);
+    this.store.eachRow((batch, row, at) => {
+      const value = column.value(batch, row);
+      mask[at] = value !== null && keeps(value) ? 0 : 1;
+    });
+    return mask;
+  }
+
+  // The ID of the cluster of every row, -1 where it has none shown.
   assign() {
     const { store } = this;
     this.owner = new Int32Array(store.nRows).fill(-1);
     store.eachRow((batch, row, at) => {
       if (batch.slots[row] !== NO_CLUSTER) this.owner[at] = batch.ids[batch.slots[row]];
     });
+    this.nIds = this.owner.reduce((most, id) => Math.max(most, id), -1) + 1;
     this.counts = null;
   }
 
@@ -93,21 +116,18 @@ class Rows {
     this.view.notify(new Set(["filter"]));
   }
 
-  // From a range of bins, or a set of them.
+  // From a range of bins, or a set of them; as values for rows that come later.
   filterBins(column, isKept) {
-    const { of } = this.binsOf(column);
+    const bins = this.binsOf(column);
     const kept = Uint8Array.from({ length: 256 }, (_, bin) => (bin !== MISSING && isKept(bin) ? 0 : 1));
-    this.filter(column.name, { mask: of.map((bin) => kept[bin]), kept });
+    const chosen = Array.from({ length: bins.n }, (_, bin) => bin).filter((bin) => !kept[bin]);
+    this.filter(column.name, { mask: bins.of.map((bin) => kept[bin]), ...bins.meaning(chosen) });
   }
 
   // Between two numbers, ends included.
   filterRange(column, low, high) {
-    const mask = new Uint8Array(this.store.nRows);
-    this.store.eachRow((batch, row, at) => {
-      const value = column.value(batch, row);
-      mask[at] = value !== null && value >= low && value <= high ? 0 : 1;
-    });
-    this.filter(column.name, { mask, low, high });
+    const keeps = (value) => value >= low && value <= high;
+    this.filter(column.name, { mask: this.maskOf(column, keeps), keeps, low, high });
   }
 
   // Rows that hold the words, or belong to a cluster that matches them; returns how many hold them.
@@ -135,11 +155,11 @@ class Rows {
   // Rows of a cluster that pass all filters.
   count(id) {
     if (!this.counts) {
-      this.counts = new Map();
-      const { fails, owner, counts } = this;
-      for (let at = 0; at < fails.length; at += 1) if (fails[at] === 0) counts.set(owner[at], (counts.get(owner[at]) ?? 0) + 1);
+      const { fails, owner } = this;
+      this.counts = new Uint32Array(this.nIds);
+      for (let at = 0; at < fails.length; at += 1) if (fails[at] === 0 && owner[at] >= 0) this.counts[owner[at]] += 1;
     }
-    return this.counts.get(id) ?? 0;
+    return this.counts[id] ?? 0;
   }
 
   // How many rows of each bin pass all filters but that of the column itself.

@@ -74,7 +74,17 @@ class Histogram {
     [this.from, this.to] = [field("from", 0), field("to", 1)];
     this.element = make("figure", { class: "column" }, make("figcaption", {}, column.name), this.svg, make("div", { class: "hist-ends" }, this.from, this.to));
     watchDrag(this.svg, (event) => this.drag(event));
+    this.recall(rows.dimensions.get(column.name));
     this.svg.addEventListener("dblclick", () => this.keep(null));
+  }
+
+  // The range kept before these bins were made.
+  recall(dimension) {
+    if (!dimension) return;
+    const { low, high } = dimension;
+    this.range = [this.bins.binAt(low), this.bins.binAt(high - (this.bins.isNumber ? 1e-9 * Math.abs(high) : 0))];
+    if (Number.isFinite(low)) this.from.value = Number(low.toPrecision(4));
+    if (Number.isFinite(high)) this.to.value = Number(high.toPrecision(4));
   }
 
   edge(key) {
@@ -111,9 +121,7 @@ class Histogram {
       this.rows.filter(this.column.name, null);
       return;
     }
-    const { bins } = this;
-    const bin = (value) => clamp(bins.isNumber ? Math.floor(((value - bins.low) / (bins.high - bins.low)) * bins.n) : value, 0, bins.n - 1);
-    this.range = [bin(low), bin(high)];
+    this.range = [this.bins.binAt(low), this.bins.binAt(high)];
     this.rows.filterRange(this.column, low, high);
   }
 
@@ -147,6 +155,8 @@ class ValueList {
   constructor(rows, column) {
     Object.assign(this, { rows, column, kept: new Set() });
     this.bins = rows.binsOf(column);
+    const { labels = new Set() } = rows.dimensions.get(column.name) ?? {};
+    this.bins.labels.forEach((label, bin) => { if (labels.has(label)) this.kept.add(bin); });
     this.buttons = this.bins.labels.map((label, bin) => this.button(label, bin));
     this.element = make("figure", { class: "column" }, make("figcaption", {}, column.name), make("div", { class: "values", role: "group", "aria-label": column.name, tabindex: "0" }, ...this.buttons.map(({ element }) => element)));
   }
