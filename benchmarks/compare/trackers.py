@@ -72,8 +72,10 @@ def track_hungarian(frames: Frames, choice: Choice) -> Labels:
 def track_norfair(frames: Frames, choice: Choice) -> Labels:
     """Run norfair on points."""
     norfair = importlib.import_module("norfair")
-    options = {"hit_counter_max": choice["gap"], "initialization_delay": choice["hits"]}
-    given = {name: int(value) for name, value in options.items() if value is not None}
+    gap, hits = choice["gap"], choice["hits"]
+    given = (
+        {} if gap is None else {"hit_counter_max": gap, "initialization_delay": min(hits, gap - 1)}
+    )
     tracker = norfair.Tracker("euclidean", choice["distance"], **given)
     labels = []
     for t, frame in enumerate(frames):
