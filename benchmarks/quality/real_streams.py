@@ -19,7 +19,7 @@ import numpy as np
 from sklearn.metrics import normalized_mutual_info_score
 
 from benchmarks.machine import RESULTS, commit, machine, write_results
-from benchmarks.quality.real_peers import Found, peers
+from benchmarks.quality.real_peers import Matches, peers
 from benchmarks.quality.ships import SHIPS, read_ships
 from dynmeans import DynamicMeans
 from dynmeans.metrics import accuracy_global, idf1
@@ -93,11 +93,11 @@ def ours(batches: list[FloatArray], **given: Any) -> list[list[IntArray]]:
     """Return the families that are found in all batches."""
     model = DynamicMeans("auto", families=True, **given)
     labels, _ = model.fit_sequence(batches)
-    found: list[IntArray] = model.families_.of(labels)
+    found: list[IntArray] = model.families_.map_labels(labels)
     return [found]
 
 
-def rows_of(batches: list[FloatArray], true: list[IntArray], n_seeds: int) -> dict[str, Found]:
+def rows_of(batches: list[FloatArray], true: list[IntArray], n_seeds: int) -> dict[str, Matches]:
     """Return what to call for each row of a stream."""
     number, rows = usual_number(true), {}
     hints = {

@@ -27,7 +27,7 @@ def measure(family: str, seed: int) -> list[float]:
     for most in (np.inf, suggest.N_WHOLE):
         with mock.patch.object(suggest, "N_WHOLE", most):
             begin = time.process_time()
-            chosen = suggest.suggest_details(stream.batches).penalties
+            chosen = suggest.suggest(stream.batches).penalties
             found.append(time.process_time() - begin)
         found.append(accuracy_global(stream.labels, run_labels(stream.batches, chosen)))
     return found

@@ -1,4 +1,4 @@
-"""Parameters of the three methods: by a recipe, from the data alone, or from labels kept apart."""
+"""Parameters of the three methods: by a model configuration, from the data alone, or from labels kept apart."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from dynmeans.engine.blas import one_thread
 from dynmeans.estimators.ddp_mixture import DDPMixture
 from dynmeans.estimators.tuning import tune
 from dynmeans.metrics.accuracy import accuracy_global
-from dynmeans.parameters.suggest import suggest_details
+from dynmeans.parameters.selection import suggest
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import DEFAULT_MOTION, Penalties
 from paper.aircraft.config import (
@@ -22,7 +22,7 @@ from paper.aircraft.data import AircraftData
 
 Setting = dict[str, Any]
 
-_REFERENCE_HOURS = 2.0  # the window that the recipe's reach is for
+_REFERENCE_HOURS = 2.0  # the window that the model configuration's reach is for
 _PENALTY_RANGE = (0.05, 3.0)  # of the total variance
 _GAP_DAYS = (0.5, 14.0)
 _REACH_RANGE = (1.0005, 1.3)
@@ -46,12 +46,14 @@ def settings_for(
     if origin == TUNED:
         has_labels = (data.tuning >= 0).any()
         return _tuned(config, data, span, feature, hours) if has_labels else None
-    choose = _suggested if origin == SUGGESTED else _recipe
+    choose = _suggested if origin == SUGGESTED else _model_config
     penalties = choose(config, data, feature, hours)
     return _of_penalties(config, data, feature, penalties)
 
 
-def mixture(setting: Setting, data_mean: FloatArray, seed: int, carry: Any = "best") -> DDPMixture:
+def mixture(
+    setting: Setting, data_mean: FloatArray, seed: int, carried_sample: Any = "best"
+) -> DDPMixture:
     """Return the Gibbs sampler of a setting: 50 samples, one for each sweep, as published."""
     return DDPMixture(
         "gibbs",
@@ -64,12 +66,14 @@ def mixture(setting: Setting, data_mean: FloatArray, seed: int, carry: Any = "be
         n_samples=N_SAMPLES,
         burn_in=0,
         thin=1,
-        carry=carry,
+        carried_sample=carried_sample,
         random_state=seed,
     )
 
 
-def _recipe(config: AircraftConfig, data: AircraftData, feature: str, hours: float) -> Penalties:
+def _model_config(
+    config: AircraftConfig, data: AircraftData, feature: str, hours: float
+) -> Penalties:
     return Penalties(
         config.penalty_share * data.variances[feature],
         max_gap=max(config.memory_days * 24 / hours, 1.001),
@@ -90,7 +94,7 @@ def suggested_by_day(
     points = _leading_components(data.features[feature], np.concatenate(first), config.n_components)
     memory = float(len(first)) if is_memory_stated else None
     batches = [points[rows] for rows in first]
-    return suggest_details(batches, motion=DEFAULT_MOTION, max_gap=memory).penalties
+    return suggest(batches, motion=DEFAULT_MOTION, max_gap=memory).penalties
 
 
 def in_windows(by_day: Penalties, hours: float) -> Penalties:

@@ -5,7 +5,7 @@ from report_pages import DESKTOP, PHONE, Page
 
 from dynmeans import Penalties
 from dynmeans.report import report_data, try_page, write_report
-from dynmeans.report.trial import Trial
+from dynmeans.report.recluster_settings import Trial
 
 SCREENS = [(DESKTOP, "light"), (DESKTOP, "dark"), (PHONE, "light")]
 
@@ -19,7 +19,7 @@ def page(driver):
 def report_with_panel(stream, tmp_path_factory):
     data = report_data(stream.history, points=stream.batches, title="Ships")
     trial = Trial(Penalties(1.0, max_gap=5, reach=1.2))
-    return write_report(data.with_trial(trial), tmp_path_factory.mktemp("page") / "report.html")
+    return write_report(data.with_recluster(trial), tmp_path_factory.mktemp("page") / "report.html")
 
 
 @pytest.mark.parametrize(("size", "scheme"), SCREENS)
