@@ -10,8 +10,8 @@ METHODS = ("dynamic_means", "dp_means", "gibbs")
 # The paper's feature, and one on which flows lie farther apart (decision 0402).
 PLAIN, SCALED = "plain", "scaled"
 FEATURES = (PLAIN, SCALED)
-# Where parameters come from: a fixed model configuration, the data alone, or labels that are not scored.
-RECIPE, SUGGESTED, TUNED = "model_config", "suggested", "tuned"
+# Where parameters come from: a fixed recipe, the data alone, or labels that are not scored.
+RECIPE, SUGGESTED, TUNED = "recipe", "suggested", "tuned"
 ORIGINS = (RECIPE, SUGGESTED, TUNED)
 HAVE_UNITS = ("time", "speed", "heading")
 HONEST, HANDICAP = "honest", "handicap"
@@ -62,11 +62,11 @@ class AircraftConfig:
     n_components : int
         Of the scaled feature.
     penalty_share : float
-        lambda of the model configuration, as a share of the total variance of the feature.
+        lambda of the recipe, as a share of the total variance of the feature.
     memory_days : float
-        max_gap of the model configuration.
+        max_gap of the recipe.
     reach : float
-        Of the model configuration, for windows of two hours; its distance from 1 grows with the window.
+        Of the recipe, for windows of two hours; its distance from 1 grows with the window.
     n_trials, gibbs_trials : int
         Trials of each row of the table; of the sampler, which takes most of the time, and may have
         none. More can be added to a results file later.

@@ -1,4 +1,4 @@
-"""Parameters of the three methods: by a model configuration, from the data alone, or from labels kept apart."""
+"""Parameters of the three methods: by a recipe, from the data alone, or from labels kept apart."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -22,7 +22,7 @@ from paper.aircraft.data import AircraftData
 
 Setting = dict[str, Any]
 
-_REFERENCE_HOURS = 2.0  # the window that the model configuration's reach is for
+_REFERENCE_HOURS = 2.0  # the window that the recipe's reach is for
 _PENALTY_RANGE = (0.05, 3.0)  # of the total variance
 _GAP_DAYS = (0.5, 14.0)
 _REACH_RANGE = (1.0005, 1.3)
@@ -46,7 +46,7 @@ def settings_for(
     if origin == TUNED:
         has_labels = (data.tuning >= 0).any()
         return _tuned(config, data, span, feature, hours) if has_labels else None
-    choose = _suggested if origin == SUGGESTED else _model_config
+    choose = _suggested if origin == SUGGESTED else _recipe
     penalties = choose(config, data, feature, hours)
     return _of_penalties(config, data, feature, penalties)
 
@@ -71,9 +71,7 @@ def mixture(
     )
 
 
-def _model_config(
-    config: AircraftConfig, data: AircraftData, feature: str, hours: float
-) -> Penalties:
+def _recipe(config: AircraftConfig, data: AircraftData, feature: str, hours: float) -> Penalties:
     return Penalties(
         config.penalty_share * data.variances[feature],
         max_gap=max(config.memory_days * 24 / hours, 1.001),

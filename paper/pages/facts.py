@@ -192,12 +192,12 @@ def scored(data: str, *arguments: str) -> str:
 
 def own_variance() -> str:
     """Return how many times as large the plain feature's variance is with GPs of their own."""
-    place = ("week", "plain", "0.5", "model_config", "dynamic_means")
+    place = ("week", "plain", "0.5", "recipe", "dynamic_means")
     own, shared = (
         _rows(read_results(RESULTS / f"{AIRCRAFT[data]}.parquet", "aircraft").frame, place)
         for data in ("own GP", "real")
     )
-    # The model configuration's lambda is a share of the variance.
+    # The recipe's lambda is a share of the variance.
     return f"{own['new_penalty'].iloc[0] / shared['new_penalty'].iloc[0]:.0f}"
 
 

@@ -221,7 +221,7 @@ def beside_authors() -> str:
     return markdown(["noise", "K", "accuracy", "ours, %", "authors, %", "errors off"], rows)
 
 
-def read_progress() -> str:
+def how_far() -> str:
     """How much of the work of every results file is done."""
     rows = [[f"`{name}`", f"{n_rows:,}", percent(share)] for name, n_rows, share in shares()]
     return markdown(["file", "rows", "of its work"], rows)
@@ -277,7 +277,7 @@ _MAKERS: dict[str, Callable[[], str]] = {
     "worth its cost": worth_its_cost,
     "settings found": settings_found,
     "beside the authors": beside_authors,
-    "how far": read_progress,
+    "how far": how_far,
     "aircraft": aircraft,
     "real week, scaled": flights("real", WEEK, SCALED),
     "real week, plain": flights("real", WEEK, PLAIN),

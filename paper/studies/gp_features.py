@@ -40,7 +40,7 @@ def main() -> None:
     """Measure everything and write it down."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--output", type=Path, default=RESULTS / "gp_features.json")
+    parser.add_argument("--out", type=Path, default=RESULTS / "gp_features.json")
     options = parser.parse_args()
     sfo = options.data / "sfo_swim"
     started = time.process_time()
@@ -69,7 +69,7 @@ def filter_agreement(trajectories: Trajectories, flights: Path) -> dict[str, flo
     return {
         "n_clean": len(clean),
         "kept_of_clean": float(np.mean(clean)),
-        "n_dropped_rows": len(other),
+        "n_dropped": len(other),
         "dropped_of_dropped": float(np.mean(other)),
     }
 

@@ -15,7 +15,7 @@ from paper.__main__ import main
 )
 def test_bad_request_is_one_line_and_leaves_nothing(arguments, message, tmp_path, capsys):
     out = tmp_path / "out"
-    assert main(["synthetic", "--output", str(out), *arguments]) == 1
+    assert main(["synthetic", "--out", str(out), *arguments]) == 1
     error = capsys.readouterr().err.strip()  # some versions of rich end a progress bar with a line
     assert message in error
     assert "\n" not in error
@@ -39,7 +39,7 @@ def test_help_lists_the_experiments(capsys):
     ],
 )
 def test_bad_request_of_aircraft_is_one_line(arguments, message, tmp_path, capsys):
-    assert main(["aircraft", "--output", str(tmp_path / "out"), *arguments]) == 1
+    assert main(["aircraft", "--out", str(tmp_path / "out"), *arguments]) == 1
     error = capsys.readouterr().err.strip()  # some versions of rich end a progress bar with a line
     assert message in error
     assert "\n" not in error

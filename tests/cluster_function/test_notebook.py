@@ -106,8 +106,8 @@ def test_another_scale_is_tried_within_the_notebook(notebook, tmp_path):
 
 SLOW = """
 import dynmeans, numpy as np, pandas as pd
-from dynmeans.cluster_function import inline
-inline._MOMENT = inline._BETWEEN = 0.0
+from dynmeans.cluster_function import notebook
+notebook._MOMENT = notebook._BETWEEN = 0.0
 frame = pd.DataFrame({"t": np.arange(600) // 10, "x": np.arange(600) % 2 * 9.0})
 dynmeans.cluster(frame, time="t", every=1, features="x", penalties=1.0, sample_size=3).status.n_rows
 """

@@ -1,7 +1,7 @@
 """Every face of the package times every field of a model configuration: the same to the bit, or refused by name.
 
-A field that is added to `ModelConfig` fails here until it has a value in `CASES`, and then in every face
-that neither serves nor refuses it.
+A field that is added to `ModelConfig` fails here until it has a value in `CASES`, and then in every
+face that neither serves nor refuses it.
 """
 
 from types import SimpleNamespace

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from dynmeans import DynamicMeans
 from dynmeans.cli.app import app_for
-from dynmeans.report import try_page
+from dynmeans.report import browser_page
 from dynmeans.spaces.globe import find_seam
 
 CENTERS = np.array([[0.0, 0.0], [8.0, 0.0], [0.0, 8.0]])
@@ -22,7 +22,7 @@ CENTERS = np.array([[0.0, 0.0], [8.0, 0.0], [0.0, 8.0]])
 
 @pytest.fixture(scope="module")
 def try_path(tmp_path_factory):
-    return try_page.write_try_page(tmp_path_factory.mktemp("try") / "try.html")
+    return browser_page.write_try_page(tmp_path_factory.mktemp("try") / "try.html")
 
 
 @pytest.fixture

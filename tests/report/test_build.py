@@ -10,7 +10,7 @@ import pytest
 from dynmeans import DynamicMeans, Event, History
 from dynmeans.records.events import KINDS
 from dynmeans.records.step_record import StepRecord
-from dynmeans.report import build, report_data, thinning
+from dynmeans.report import build, downsample, report_data
 from dynmeans.report.axes import FEATURE_NUMBERS
 from dynmeans.report.encode import pack_report
 from dynmeans.runs.reading.sampling import Sample
@@ -128,7 +128,7 @@ def test_nothing_left_out_needs_no_note(stream):
 
 
 def test_thinned_points_are_told_with_the_rule(stream, monkeypatch):
-    monkeypatch.setattr(thinning, "MAX_PER_BATCH", 10)
+    monkeypatch.setattr(downsample, "MAX_PER_BATCH", 10)
     data = report_data(stream.history, points=stream.batches)
     assert data.points.sizes.tolist() == [10] * 12
     (note,) = data.notes

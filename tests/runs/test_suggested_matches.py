@@ -8,7 +8,7 @@ from dynmeans import Run, cluster
 from dynmeans.cli.app import app_for
 from dynmeans.follow.model_config import ModelConfig
 from dynmeans.report.from_run import run_report
-from dynmeans.runs.analysis import links as links_module
+from dynmeans.runs.analysis import suggested_matches as links_module
 from dynmeans.runs.analysis.suggested_matches import (
     format_suggested_matches,
     suggested_matches_of_run,

@@ -60,7 +60,7 @@ def rows_of(folder):
 
 def test_every_method_has_its_trials(folder):
     counts = rows_of(folder).groupby(["origin", "method", "choice"]).size().to_dict()
-    for origin in ("model_config", "suggested", "tuned"):
+    for origin in ("recipe", "suggested", "tuned"):
         assert counts[origin, "dynamic_means", "honest"] == 2
         assert counts[origin, "dp_means", "honest"] == 2
         assert counts[origin, "gibbs", "honest"] == 1
@@ -68,7 +68,7 @@ def test_every_method_has_its_trials(folder):
 
 
 def test_recipe_finds_the_simulated_flows_better_than_chance(folder):
-    rows = rows_of(folder).query("origin == 'model configuration' and method == 'dynamic_means'")
+    rows = rows_of(folder).query("origin == 'recipe' and method == 'dynamic_means'")
     assert rows["accuracy"].mean() > 0.4
     assert (rows["n_scored"] == 150).all()
 
@@ -90,7 +90,7 @@ def test_second_run_adds_only_the_trials_that_are_missing(folder, tmp_path):
 
 def test_another_window_is_added_to_the_same_file(folder):
     before = rows_of(folder)
-    run_aircraft(replace(CONFIG, windows=(6.0,), origins=("model_config",), n_trials=1), folder)
+    run_aircraft(replace(CONFIG, windows=(6.0,), origins=("recipe",), n_trials=1), folder)
     new = rows_of(folder)[len(before) :]
     assert set(zip(new["hours"], new["method"], strict=True)) == {
         (6.0, "dynamic_means"),
@@ -122,8 +122,8 @@ def test_features_that_are_not_finite_are_counted_and_named(monkeypatch):
 def test_figures_and_table_are_written_from_the_files(folder):
     files, summary = write_figures(folder, CONFIG)
     assert {file.suffix for file in files} == {".png", ".svg", ".md", ".html"}
-    assert "| model configuration | 2 h | Dynamic Means |" in summary
-    assert "model configuration, 2 h windows: Dynamic Means is" in summary
+    assert "| recipe | 2 h | Dynamic Means |" in summary
+    assert "recipe, 2 h windows: Dynamic Means is" in summary
 
 
 def test_every_cluster_has_a_name_of_its_own(folder):
@@ -168,7 +168,7 @@ def test_recipe_and_suggestion_do_not_depend_on_labels(data, settings):
     blind = replace(
         data, scored=np.full_like(data.scored, -1), tuning=np.full_like(data.tuning, -1)
     )
-    for origin in ("model_config", "suggested"):
+    for origin in ("recipe", "suggested"):
         assert settings_for(CONFIG, blind, "whole", "scaled", 2.0, origin) == settings[origin]
     assert settings_for(CONFIG, blind, "whole", "scaled", 2.0, "tuned") is None
 
@@ -234,11 +234,9 @@ def test_windows_hold_every_flight_once_and_may_be_empty(data):
 
 
 def test_dp_means_is_listed_once_for_all_windows(data):
-    config = replace(CONFIG, windows=(1.0, 2.0), origins=("model_config",))
+    config = replace(CONFIG, windows=(1.0, 2.0), origins=("recipe",))
     settings = {
-        ("whole", "scaled", h, "model_config"): settings_for(
-            config, data, "whole", "scaled", h, "model_config"
-        )
+        ("whole", "scaled", h, "recipe"): settings_for(config, data, "whole", "scaled", h, "recipe")
         for h in config.windows
     }
     tasks = table_tasks(config, data, settings)
@@ -253,7 +251,7 @@ def files(tmp_path):
 
 
 def test_messages_without_labels_give_flows_but_no_table(files, tmp_path):
-    config = replace(CONFIG, messages=str(files[0]), origins=("model_config",))
+    config = replace(CONFIG, messages=str(files[0]), origins=("recipe",))
     run_aircraft(config, tmp_path / "out")
     written, summary = write_figures(tmp_path / "out", config)
     assert "No labels" in summary
@@ -297,7 +295,7 @@ def test_labels_of_other_flights_are_refused(files, tmp_path):
     ("changes", "message"),
     [
         ({"features": ("fancy",)}, "features must be of plain, scaled"),
-        ({"origins": ()}, "origins must be of model configuration"),
+        ({"origins": ()}, "origins must be of recipe"),
         ({"windows": (0.0,)}, "windows must be hours above 0"),
         ({"tuning_share": 1.0}, "tuning_share must lie between 0 and 1"),
         ({"n_trials": 0}, "n_trials must be at least 1"),
@@ -319,12 +317,7 @@ def test_gaussian_processes_may_be_trained_for_each_trajectory():
 
 def test_figure_2_is_drawn_in_the_papers_form_too(tmp_path):
     config = replace(
-        CONFIG,
-        n_flights=60,
-        n_labeled=20,
-        features=("plain",),
-        origins=("model_config",),
-        n_trials=1,
+        CONFIG, n_flights=60, n_labeled=20, features=("plain",), origins=("recipe",), n_trials=1
     )
     run_aircraft(config, tmp_path)
     names = {file.name for file in write_figures(tmp_path, config)[0] if file.suffix == ".png"}

@@ -39,8 +39,9 @@ class ClusterResult:
     """The rows of a frame with the identities of their clusters; made by `dynmeans.cluster`.
 
     Everything is read from the run folder when it is first asked for.
-    `folder` is the run folder, which all commands take too; one that was not named with `run_folder` is
-    removed with this object. `suggestion` says how penalties were chosen, where they were.
+    `folder` is the run folder, which all commands take too; one that was not named with
+    `run_folder` is removed with this object. `suggestion` says how penalties were chosen, where
+    they were.
     """
 
     def __init__(

@@ -11,7 +11,7 @@ import pyarrow as pa
 from dynmeans.engine import groups as native_groups
 from dynmeans.engine.execution import Execution
 from dynmeans.engine.guard import ClusterLimitError
-from dynmeans.follow.courses import check_courses
+from dynmeans.follow.courses import check_motion
 from dynmeans.follow.defaults import make_model_config
 from dynmeans.follow.init_memory import memory_from_clusters
 from dynmeans.follow.memory import Memory
@@ -173,7 +173,7 @@ def _penalties(model_config: ModelConfig, space: Space, columns: Columns) -> Pen
     unseeded = replace(model_config, random_state=0)  # each key has a seed of its own
     penalties = memory_from_clusters(unseeded, nobody, feature_names=columns.features).penalties
     assert penalties is not None, "given"
-    check_courses(space, penalties)
+    check_motion(space, penalties)
     if space.is_curved and penalties.motion == "constant_velocity":
         rule = f"'constant_velocity' is not available for groups in space {space.name!r}"
         raise InputError("motion", rule, hint="Its courses bend.")

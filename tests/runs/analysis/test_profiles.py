@@ -12,7 +12,7 @@ from dynmeans import Run
 from dynmeans.cli.__main__ import main
 from dynmeans.follow.model_config import ModelConfig
 from dynmeans.report.from_run import run_report
-from dynmeans.runs.analysis import kept_rows
+from dynmeans.runs.analysis import sampled_rows
 from dynmeans.runs.analysis.profiles import describe_clusters
 from dynmeans.runs.analysis.run_families import families_of_run
 from dynmeans.runs.configuration import RunConfig
@@ -160,7 +160,7 @@ def test_small_windows_are_described_together_as_one_by_one(tmp_path, monkeypatc
     with Run.create(tmp_path / "run", RunConfig(("lat", "lon"), model_config)) as run:
         run.process([Window(rows[i : i + 3], name=f"w{i}") for i in range(0, 300, 3)])
         together = describe_clusters(run)
-        monkeypatch.setattr(kept_rows, "_ROWS_AT_ONCE", 1)
+        monkeypatch.setattr(sampled_rows, "_ROWS_AT_ONCE", 1)
         one_by_one = describe_clusters(run)
     assert len(together.ids) > 3
     assert together.to_arrow().equals(one_by_one.to_arrow())

@@ -12,7 +12,7 @@ from dynmeans import Run
 from dynmeans.runs.after_commit import Retention
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
-from dynmeans.runs.store import joining
+from dynmeans.runs.store import compaction
 from dynmeans.runs.store.label_tables import label_tables
 
 CONFIG = RunConfig(("x",), RECIPE)
@@ -20,7 +20,7 @@ CONFIG = RunConfig(("x",), RECIPE)
 
 @pytest.fixture
 def few(monkeypatch):
-    monkeypatch.setattr(joining, "AT_ONCE", 4)
+    monkeypatch.setattr(compaction, "AT_ONCE", 4)
 
 
 def windows(n, first=0, n_rows=3):
@@ -123,7 +123,7 @@ def test_a_joined_part_is_as_old_as_its_last(tmp_path, few):
 
 
 def test_large_parts_are_left_alone(tmp_path, few, monkeypatch):
-    monkeypatch.setattr(joining, "MAX_ROWS", 11)
+    monkeypatch.setattr(compaction, "MAX_ROWS", 11)
     with Run.create(tmp_path / "run", CONFIG) as run:
         run.process(windows(9), commit_seconds=0.0)
     assert len(files_of(tmp_path / "run")) == 9

@@ -21,7 +21,7 @@ from attack.held import refused
 from attack.mutate import FLOATS, INTEGERS, TEXTS, damaged
 from attack.targets import Case
 from dynmeans import DynamicMeans, Run
-from dynmeans.alerts import watch
+from dynmeans.alerts import monitor
 from dynmeans.alerts.evaluate import Alert, evaluate_rule, lookback
 from dynmeans.alerts.rules import KINDS, Rule, read_rules
 from dynmeans.follow.model_config import ModelConfig
@@ -144,12 +144,12 @@ def _check(rng: random.Random, expected: list[Any], windows: list[Window], take:
 @contextmanager
 def _no_couriers() -> Iterator[None]:
     """Nobody is told."""
-    kept = watch.make_delivery_workers
-    watch.make_delivery_workers = lambda *_: []
+    kept = monitor.make_delivery_workers
+    monitor.make_delivery_workers = lambda *_: []
     try:
         yield
     finally:
-        watch.make_delivery_workers = kept
+        monitor.make_delivery_workers = kept
 
 
 @contextmanager
@@ -162,13 +162,13 @@ def _alerts_of(
     )
     run, done, stop = Run.create(folder, config), 0, threading.Event()
     try:
-        look = watch.AlertMonitor(run, rules, stop).look
+        look = monitor.AlertMonitor(run, rules, stop).look
         for n in groups:
             if is_stopped:
                 run.close()
                 run = Run.open(folder)
                 run.lock()
-                look = watch.AlertMonitor(run, rules, stop).look
+                look = monitor.AlertMonitor(run, rules, stop).look
             run.process(windows[done : done + n], commit_seconds=1e9)
             done += n
             look()
@@ -184,7 +184,7 @@ def _committed(
         return found
 
 
-class _Veiled(watch.AlertMonitor):
+class _Veiled(monitor.AlertMonitor):
     """Sees the first windows of a run only."""
 
     n_seen = 0

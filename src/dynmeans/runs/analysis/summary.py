@@ -24,7 +24,8 @@ def summarize_run(
 ) -> list[str]:
     """Say how many clusters there are, who is largest, who comes back, who split, what is left out.
 
-    `name_of` names the arguments that a sentence advises; `links` are those of `suggested_matches_of_run`.
+    `name_of` names the arguments that a sentence advises; `links` are those of
+    `suggested_matches_of_run`.
     """
     status, penalties = run.status(), run.penalties
     if penalties is None or not status.n_windows:

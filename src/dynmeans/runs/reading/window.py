@@ -40,8 +40,8 @@ class Window:
     weights: FloatArray | None = None  # A row of weight 2 counts as two equal rows
     truth: npt.NDArray[Any] | None = None  # True identities, integers or text
     name: str | None = None  # Name of the window for people, such as its start
-    # n_dropped_rows, n_late_rows: rows left out since the previous window because a value was missing, or
-    # because they came too late.
+    # n_dropped_rows, n_late_rows: rows left out since the previous window because a value was
+    # missing, or because they came too late.
     n_dropped_rows: int = 0
     n_late_rows: int = 0
     # Where the source stands after this window; stored, and given back on resume.
