@@ -91,9 +91,9 @@ def test_forecast_grows_less_sure_with_time():
 
 
 @pytest.mark.parametrize("moving_features", [["y"], [1], [False, True], np.array([False, True])])
-def test_moving_features_are_names_numbers_or_yes_and_no(moving):
+def test_moving_features_are_names_numbers_or_yes_and_no(moving_features):
     frames = [pd.DataFrame(batch, columns=["x", "y"]) for batch in STREAM.batches[:4]]
-    model = DynamicMeans(**STEADY, moving_features=moving)
+    model = DynamicMeans(**STEADY, moving_features=moving_features)
     model.fit_sequence(frames)
     assert model.penalties_.moving_features == (1,)
     assert not model.cluster_velocities_[:, 0].any()

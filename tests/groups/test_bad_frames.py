@@ -26,10 +26,10 @@ def small_frame(**changes):
         ({"by": "key", "features": []}, "features must name at least one column"),
         ({"by": "key", "features": ["x", "x"]}, "features must be different columns"),
         ({"by": "key", "features": ["key"]}, "features must be different columns"),
-        ({"by": "key", "batch": "time"}, "batch must name columns of the frame, got 'time'"),
+        ({"by": "key", "batch_column": "time"}, "batch must name columns of the frame, got 'time'"),
         ({"by": "key", "weight": "w"}, "weight must name columns of the frame, got 'w'"),
         ({"by": "key", "time_step": 2}, "time_step needs a batch column"),
-        ({"by": "key", "batch": "hour", "time_step": 0}, "time_step must be greater than 0"),
+        ({"by": "key", "batch_column": "hour", "time_step": 0}, "time_step must be greater than 0"),
     ],
 )
 def test_columns_are_checked_by_name(options, message):
@@ -89,12 +89,12 @@ def test_negative_weights_are_refused_by_row():
         ({"model_config": ModelConfig(1.0, n_init=1, random_state=0)}, "made with n_init=3"),
         ({"features": ["y"]}, r"made with features=\['x'\]"),
         ({"by": ["key"]}, "made with by='key'"),
-        ({"batch": None}, "made with batch='hour'"),
+        ({"batch_column": None}, "made with batch='hour'"),
         ({"time_step": 1.0}, "made with time_step=None"),
     ],
 )
 def test_states_of_other_settings_are_refused(options, message):
-    usual = {"by": "key", "features": ["x"], "batch": "hour", "model_config": RECIPE}
+    usual = {"by": "key", "features": ["x"], "batch_column": "hour", "model_config": RECIPE}
     states = fit_groups(small_frame(), **usual).states
     later = small_frame(hour=[2, 2, 3]).assign(y=1.0)
     with pytest.raises(ValueError, match=message):
@@ -102,7 +102,7 @@ def test_states_of_other_settings_are_refused(options, message):
 
 
 def test_batches_already_taken_in_are_refused():
-    options = {"by": "key", "features": ["x"], "batch": "hour", "model_config": RECIPE}
+    options = {"by": "key", "features": ["x"], "batch_column": "hour", "model_config": RECIPE}
     states = fit_groups(small_frame(), **options).states
     with pytest.raises(ValueError, match="key 'a' was taken in up to 0, got 0"):
         fit_groups(small_frame(), **options, state=states)

@@ -92,7 +92,7 @@ def test_costs_passes_and_clusters_of_every_batch_equal_the_estimators():
         model.partial_fit(batch[["x", "y"]].to_numpy())
         n_clusters = len(np.unique(model.labels_))
         rows.append(("s7", hour, len(batch), n_clusters, model.n_iter_, model.cost_))
-    found = result.batches.to_pandas()
+    found = result.batch_table.to_pandas()
     assert list(found[found.sensor == "s7"].itertuples(index=False, name=None)) == rows
 
 
@@ -147,7 +147,7 @@ def test_times_count_like_numbers():
     )
     np.testing.assert_array_equal(times.labels, numbers.labels)
     assert times.states["s3"] == numbers.states["s3"]
-    assert times.batches["hour"].type == pa.timestamp("ns")
+    assert times.batch_table["hour"].type == pa.timestamp("ns")
 
 
 def test_groups_that_keep_a_course_equal_a_loop_over_estimators():
@@ -218,7 +218,12 @@ def test_without_a_batch_column_each_key_is_one_batch():
 @pytest.mark.parametrize("time_step", [None, 2])
 def test_two_calls_through_a_file_equal_one(tmp_path, time_step):
     frame = make_frame()
-    options = {"by": "sensor", "features": ["x", "y"], "batch": "hour", "time_step": time_step}
+    options = {
+        "by": "sensor",
+        "features": ["x", "y"],
+        "batch_column": "hour",
+        "time_step": time_step,
+    }
     whole = fit_groups(frame, **options, model_config=RECIPE)
     is_early = frame.hour < 3
     early = fit_groups(frame[is_early], **options, model_config=RECIPE)
@@ -232,7 +237,12 @@ def test_two_calls_through_a_file_equal_one(tmp_path, time_step):
 
 def test_keys_absent_from_the_frame_stay_as_they_are():
     frame = make_frame()
-    options = {"by": "sensor", "features": ["x", "y"], "batch": "hour", "model_config": RECIPE}
+    options = {
+        "by": "sensor",
+        "features": ["x", "y"],
+        "batch_column": "hour",
+        "model_config": RECIPE,
+    }
     early = fit_groups(frame[frame.hour < 3], **options)
     late = frame[(frame.hour >= 3) & (frame.sensor != "s4")]
     after = fit_groups(late, **options, state=early.states)
@@ -241,7 +251,12 @@ def test_keys_absent_from_the_frame_stay_as_they_are():
 
 def test_the_estimator_of_a_key_goes_on_label_for_label():
     frame = make_frame()
-    options = {"by": "sensor", "features": ["x", "y"], "batch": "hour", "model_config": RECIPE}
+    options = {
+        "by": "sensor",
+        "features": ["x", "y"],
+        "batch_column": "hour",
+        "model_config": RECIPE,
+    }
     early = fit_groups(frame[frame.hour < 5], **options)
     late = frame[frame.hour == 5]
     went_on = fit_groups(late, **options, state=early.states)
@@ -254,7 +269,7 @@ def test_the_estimator_of_a_key_goes_on_label_for_label():
 
 def test_an_unseeded_model_goes_on_with_the_seed_of_the_states():
     frame = make_frame()
-    options = {"by": "sensor", "features": ["x", "y"], "batch": "hour"}
+    options = {"by": "sensor", "features": ["x", "y"], "batch_column": "hour"}
     early = fit_groups(frame[frame.hour < 3], **options, model_config=RECIPE)
     late = fit_groups(frame[frame.hour >= 3], **options, **PARAMETERS, state=early.states)
     whole = fit_groups(frame, **options, model_config=RECIPE)
@@ -263,7 +278,12 @@ def test_an_unseeded_model_goes_on_with_the_seed_of_the_states():
 
 def test_an_empty_frame_changes_nothing():
     frame = make_frame()
-    options = {"by": "sensor", "features": ["x", "y"], "batch": "hour", "model_config": RECIPE}
+    options = {
+        "by": "sensor",
+        "features": ["x", "y"],
+        "batch_column": "hour",
+        "model_config": RECIPE,
+    }
     early = fit_groups(frame, **options)
     after = fit_groups(frame[:0], **options, state=early.states)
     assert after.labels.shape == (0,)

@@ -42,7 +42,7 @@ def test_a_value_that_is_twice_in_an_arrow_dictionary_is_one_key():
     table = pa.table({"k": repeated(["b", "a", "b"], [0, 1, 2]), "x": [0.0, 1.0, 0.1]})
     result = fit_groups(table, by="k", model_config=RECIPE)
     assert result.states.key_list == ["a", "b"]
-    assert result.batches["n_points"].to_pylist() == [1, 2]
+    assert result.batch_table["n_points"].to_pylist() == [1, 2]
 
 
 def test_an_empty_place_in_an_arrow_dictionary_is_no_key():
@@ -61,7 +61,7 @@ def test_unsigned_keys_beyond_the_signed_ones_are_keys_like_others(by):
     wide = np.array([2**64 - 1, 7, 2**63], dtype=np.uint64)
     frame = pd.DataFrame({"k": wide, "j": [0, 0, 0], "x": [0.0, 1.0, 2.0]})
     result = fit_groups(frame, by=by, features=["x"], model_config=RECIPE)
-    assert result.batches["k"].to_pylist() == [7, 2**63, 2**64 - 1]
+    assert result.batch_table["k"].to_pylist() == [7, 2**63, 2**64 - 1]
     again = fit_groups(frame, by=by, features=["x"], model_config=RECIPE, state=result.states)
     assert again.states.key_list == result.states.key_list
 

@@ -46,9 +46,9 @@ def test_probability_of_a_path_is_that_of_its_means_together():
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("n_features", [1, 2, 5])
 @pytest.mark.parametrize("moving_features", ["all", "first"])
-def test_the_compiled_description_of_courses_is_the_plain_one(seed, n_features, moving):
+def test_the_compiled_description_of_courses_is_the_plain_one(seed, n_features, moving_features):
     points, labels = random_paths(seed, speed=1.0, wander=0.2, n_features=n_features)
-    factors = np.ones(n_features) if moving == "all" else np.eye(n_features)[0]
+    factors = np.ones(n_features) if moving_features == "all" else np.eye(n_features)[0]
     found, expected = (way(points, labels, factors) for way in (describe, describe_slowly))
     assert found.paths == pytest.approx(expected.paths, rel=1e-9)
 

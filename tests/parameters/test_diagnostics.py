@@ -9,7 +9,7 @@ from dynmeans.parameters import SuggestionWarning, suggest_penalties
 from dynmeans.parameters.selection import suggest
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
-from dynmeans.runs.warm_up import begun
+from dynmeans.runs.warm_up import initial_memory
 
 
 def stream(**kind):
@@ -133,7 +133,7 @@ def test_a_single_cluster_in_every_batch_is_doubted():
 def test_a_choice_on_windows_speaks_of_windows(batches, options, told):
     choices, names = [], tuple(f"x{j}" for j in range(np.shape(batches[0])[1]))
     config = RunConfig(names, ModelConfig(random_state=0, **options))
-    begun(config, [Window(points) for points in batches], choices.append)
+    initial_memory(config, [Window(points) for points in batches], choices.append)
     (found,) = choices
     text = " ".join([*found.warnings, found.explanation])
     assert told in text

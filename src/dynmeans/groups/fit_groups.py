@@ -48,7 +48,7 @@ class GroupResult:
         clusters from 0.
     states : GroupStates
         What each key remembers; give it as `state` to a later call to continue.
-    batches : pyarrow.Table
+    batch_table : pyarrow.Table
         One row for each batch of each key: its size, clusters, passes and cost.
     model_config : ModelConfig
         What every key was followed by.
@@ -56,7 +56,7 @@ class GroupResult:
 
     labels: IntArray
     states: GroupStates
-    batches: pa.Table
+    batch_table: pa.Table
     model_config: ModelConfig
 
     def memory(self, key: Key) -> Memory:
@@ -72,7 +72,7 @@ def fit_groups(
     *,
     by: str | Sequence[str],
     features: Sequence[str] | None = None,
-    batch: str | None = None,
+    batch_column: str | None = None,
     time_step: float | timedelta | None = None,
     weight: str | None = None,
     model_config: ModelConfig | None = None,
@@ -93,7 +93,7 @@ def fit_groups(
         Column of the key: integers or text. Several columns make keys that are tuples.
     features : list of str, optional
         Columns of the points; by default all that have no other part to play.
-    batch : str, optional
+    batch_column : str, optional
         Column that tells the batches of a key apart, numbers or times: neighboring rows of equal
         value are one batch, and it must not go back. By default all rows of a key are one batch.
     time_step : float or timedelta, optional
@@ -118,13 +118,13 @@ def fit_groups(
     >>> frame = pd.DataFrame(
     ...     {"pump": ["b", "a", "b", "a"], "hour": [0, 0, 0, 1], "x": [0.0, 5.0, 9.0, 5.2]}
     ... )
-    >>> result = fit_groups(frame, by="pump", batch="hour", new_penalty=1.0, random_state=0)
+    >>> result = fit_groups(frame, by="pump", batch_column="hour", new_penalty=1.0, random_state=0)
     >>> result.labels.tolist(), result.states["b"].centers.ravel().tolist()
     ([0, 0, 1, 0], [0.0, 9.0])
     """
     chosen = _check_settings(make_model_config("fit_groups", model_config, **parameters), state)
     execution = Execution(n_threads=n_threads)
-    columns = choose_columns(frame, by, features, batch, weight)
+    columns = choose_columns(frame, by, features, batch_column, weight)
     space = find_space(chosen.space)
     penalties = _penalties(chosen, space, columns)
     table = to_arrow(frame, columns.column_names())
@@ -132,9 +132,9 @@ def fit_groups(
     settings = {
         "by": columns.by if columns.has_key_tuples else columns.by[0],
         "features": columns.features,
-        "batch": columns.batch,
+        "batch_column": columns.batch_column,
         "time_step": check_time_step(
-            time_step, columns.batch, argument="batch", ticks_per_microsecond=1000
+            time_step, columns.batch_column, argument="batch_column", ticks_per_microsecond=1000
         ),
         **{name: penalties.to_json()[name] for name in _DIRECT},
         "space": space.to_json(),
@@ -163,9 +163,9 @@ def fit_groups(
     after = replace(before, **remembered, **clocks_after(rows, before, elapsed))
     _check_limit(after, chosen.max_clusters)
     key_types = [key_type(table, name) for name in columns.by]
-    batches = _batch_table(rows, columns, key_types, n_clusters, n_iters, costs)
+    batch_table = _batch_table(rows, columns, key_types, n_clusters, n_iters, costs)
     states = merge_states(others, after)
-    return GroupResult(_in_frame_order(labels, rows.order), states, batches, chosen)
+    return GroupResult(_in_frame_order(labels, rows.order), states, batch_table, chosen)
 
 
 def _penalties(model_config: ModelConfig, space: Space, columns: Columns) -> Penalties:
@@ -254,9 +254,11 @@ def _batch_table(
         name: pa.array(part, type=kind).take(pa.array(groups))
         for name, part, kind in zip(columns.by, parts, key_types, strict=True)
     }
-    if columns.batch is not None:
+    if columns.batch_column is not None:
         values = pa.array(rows.batch_values)
-        table[columns.batch] = values.cast("timestamp[ns]") if rows.batch_kind == "time" else values
+        table[columns.batch_column] = (
+            values.cast("timestamp[ns]") if rows.batch_kind == "time" else values
+        )
     counts = {"n_points": np.diff(rows.batch_starts), "n_clusters": n_clusters, "n_iter": n_iters}
     return pa.table(table | counts | {"cost": costs})
 

@@ -22,13 +22,13 @@ class Columns:
 
     by: list[str]
     features: list[str]
-    batch: str | None
+    batch_column: str | None
     weight: str | None
     has_key_tuples: bool  # several columns make the key, or a list was given
 
     def column_names(self) -> list[str]:
         """All of them, each once."""
-        extra = [name for name in (self.batch, self.weight) if name is not None]
+        extra = [name for name in (self.batch_column, self.weight) if name is not None]
         return list(dict.fromkeys([*self.by, *self.features, *extra]))
 
 
@@ -36,7 +36,7 @@ def choose_columns(
     frame: Any,
     by: str | Sequence[str],
     features: Sequence[str] | None,
-    batch: str | None,
+    batch_column: str | None,
     weight: str | None,
 ) -> Columns:
     """Check that every named column is there; features are all other columns where not named."""
@@ -44,16 +44,16 @@ def choose_columns(
     keys = [by] if isinstance(by, str) else list(by)
     if not keys:
         raise ValueError("by must name at least one column, got none.")
-    taken = {*keys, batch, weight}
+    taken = {*keys, batch_column, weight}
     if features is None:
         features = [name for name in present if name not in taken]
     elif isinstance(features, str):
         features = [features]
-    columns = Columns(keys, list(features), batch, weight, not isinstance(by, str))
+    columns = Columns(keys, list(features), batch_column, weight, not isinstance(by, str))
     parts: dict[str, list[Any]] = {
         "by": keys,
         "features": columns.features,
-        "batch": [batch],
+        "batch_column": [batch_column],
         "weight": [weight],
     }
     for argument, names in parts.items():
@@ -67,7 +67,7 @@ def choose_columns(
         raise ValueError("features must name at least one column, got none.")
     if len(set(columns.features)) < len(columns.features) or taken & set(columns.features):
         raise ValueError(
-            f"features must be different columns, none of them in by, batch or weight, "
+            f"features must be different columns, none of them in by, batch_column or weight, "
             f"got {columns.features}."
         )
     return columns
@@ -179,7 +179,7 @@ def read_numbers(table: pa.Table, name: str, argument: str) -> npt.NDArray[Any]:
 
 def read_batches(table: pa.Table, name: str) -> tuple[IntArray | FloatArray, str]:
     """Return the values of the batch column as numbers, and what they were."""
-    column = _fill_missing(table[name], "batch", name)
+    column = _fill_missing(table[name], "batch_column", name)
     kind = column.type
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
         try:

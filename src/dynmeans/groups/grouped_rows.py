@@ -76,10 +76,10 @@ def _cut(
     place_names: _PlaceNames,
 ) -> tuple[IntArray, IntArray, Any, str]:
     """Find where batches and groups begin."""
-    if columns.batch is None:
+    if columns.batch_column is None:
         numbers = np.arange(len(starts), dtype=np.int64)
         return starts, numbers, np.zeros(len(starts) - 1, dtype=np.int64), "none"
-    values, kind = read_batches(table, columns.batch)
+    values, kind = read_batches(table, columns.batch_column)
     values = values[order]
     is_first = np.zeros(len(values), dtype=bool)
     is_first[starts[:-1]] = True

@@ -16,7 +16,7 @@ from dynmeans.serve.feed import RunFeed
 from dynmeans.serve.handlers import (
     MAX_STEPS,
     READ,
-    Rows,
+    TablePage,
     current_edits,
     parse_query_integer,
     post_edit,
@@ -149,8 +149,8 @@ async def _body(request: Request) -> dict[str, Any]:
 
 def _json(value: Any, status: int = 200) -> Response:
     """Answer with a value; of a table with its rows, and in a header with how many there are."""
-    headers = {TOTAL: str(value.n_all)} if isinstance(value, Rows) else None
-    text = _json_text(value.rows if isinstance(value, Rows) else value)
+    headers = {TOTAL: str(value.n_all)} if isinstance(value, TablePage) else None
+    text = _json_text(value.rows if isinstance(value, TablePage) else value)
     return Response(text, status, headers, "application/json")
 
 

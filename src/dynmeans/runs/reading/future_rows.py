@@ -17,7 +17,7 @@ from dynmeans.runs.reading.live_rows import LiveRow, LiveRows
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.reading.window_rules import TimeWindowRule
 
-# By default. A step is no less than the the the the allowed lateness, nor than twice what is usual
+# By default. A step is no less than the allowed lateness, nor than twice what is usual
 # in the stream.
 BOUND_WINDOWS, STEP_WINDOWS = 100, 2
 N_AGREEING = 10  # rows one after the other, of three times at least, none further apart than a step

@@ -43,7 +43,7 @@ class TimeWindowRule:
 class CountWindowRule:
     """Windows of a fixed number of rows."""
 
-    count: int
+    rows_per_window: int
     zone: ZoneInfo
     is_number: bool
     n_seen: int = 0
