@@ -24,7 +24,7 @@ from dynmeans import Run
 ROWS_PER_SECOND, SECONDS, BLOCK = 2000, 15, 500
 IDLE = 3.0
 OPTIONS = [
-    "-f", "x,y", "-t", "t", "--every", "1", "--allowed-allowed_lateness", "0.5", "--new-penalty", "1",
+    "-f", "x,y", "-t", "t", "--every", "1", "--allowed-lateness", "0.5", "--new-penalty", "1",
     "--idle-timeout", f"{IDLE:g}s", "--quiet",
 ]  # fmt: skip
 

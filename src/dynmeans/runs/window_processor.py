@@ -45,7 +45,7 @@ class WindowProcessor:
         self._texts = Texts(store, config.source) if config.source.get("text") else None
 
     def begin(self, windows: Iterable[Window], on_suggestion: OnSuggestion) -> Iterable[Window]:
-        """Learn from the first windows what the model configuration leaves open; return all of them."""
+        """Choose on the first windows what the configuration leaves open; return all windows."""
         if self._memory is not None:
             return windows
         rest = iter(windows)

@@ -43,7 +43,7 @@ def test_means_and_deviations_are_those_of_the_kept_rows(small):
     np.testing.assert_allclose(found.deviations[near], kept.std(axis=0), rtol=1e-5)
     assert found.n_kept[[near, far]].tolist() == [3, 4]
     assert found.lifetimes.n_windows[[near, far]].tolist() == [1, 2]
-    assert (found.lifetimes.read_warm_up[far], found.lifetimes.last_windows[far]) == ("a", "b")
+    assert (found.lifetimes.first_windows[far], found.lifetimes.last_windows[far]) == ("a", "b")
 
 
 def test_the_feature_that_differs_most_in_deviations_sets_a_cluster_apart(small):

@@ -44,7 +44,7 @@ def suggest_command(address, folder, *more):
         "t",
         "--every",
         "10",
-        "--allowed-allowed_lateness",
+        "--allowed-lateness",
         "5",
         "--id",
         "name",

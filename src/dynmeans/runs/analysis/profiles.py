@@ -73,7 +73,7 @@ class Profiles:
             "name": pa.array([self.names.get(k) for k in self.ids.tolist()], pa.string()),
             "n_points": pa.array(integers_if_whole(self.lifetimes.n_points)),
             "n_windows": pa.array(self.lifetimes.n_windows),
-            "first_window": pa.array(self.lifetimes.read_warm_up, pa.string()),
+            "first_window": pa.array(self.lifetimes.first_windows, pa.string()),
             "last_window": pa.array(self.lifetimes.last_windows, pa.string()),
             "n_kept": pa.array(self.n_kept),
         }

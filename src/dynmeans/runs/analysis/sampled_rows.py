@@ -25,7 +25,7 @@ class ClusterTotals(NamedTuple):
     ids: IntArray
     n_points: FloatArray
     n_windows: IntArray
-    read_warm_up: list[str]
+    first_windows: list[str]
     last_windows: list[str]
 
 

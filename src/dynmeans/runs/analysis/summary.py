@@ -49,9 +49,10 @@ def _numbers(run: Run, status: RunStatus) -> Iterator[str]:
     ends = [_format_time(name) for name in (status.first_window, status.last_window) if name]
     span = f" from {ends[0]} to {ends[1]}" if ends else ""
     yield (
-        f"{format_count(status.n_rows, 'row')} in {format_count(status.n_windows, 'window')}{span}: "
-        f"{format_count(status.n_clusters_total, 'cluster')} in all, {status.n_active_clusters:,} in the last "
-        "window."
+        f"{format_count(status.n_rows, 'row')} in "
+        f"{format_count(status.n_windows, 'window')}{span}: "
+        f"{format_count(status.n_clusters_total, 'cluster')} in all, "
+        f"{status.n_active_clusters:,} in the last window."
     )
     short = sum(row["n_windows"] == 1 for row in clusters)
     if 2 * short > len(clusters) > 1:
@@ -84,7 +85,8 @@ def _changes(run: Run) -> Iterator[str]:
             *_, last = rows
             when = window_names(run.store).get(last["step"]) or f"window {last['step']}"
             yield (
-                f"{format_count(len(rows), noun)}; the last: {_cluster_text(run, last['cluster_id'])} {verb} "
+                f"{format_count(len(rows), noun)}; the last: "
+                f"{_cluster_text(run, last['cluster_id'])} {verb} "
                 f"{_cluster_text(run, last['other_id'])}, {_format_time(when)}."
             )
 

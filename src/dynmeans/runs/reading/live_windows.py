@@ -67,7 +67,7 @@ class OpenWindows:
         )
 
     def complete(self, watermark: float) -> list[Key]:
-        """Return the windows that end at `watermark` or before, less the allowed lateness, in order."""
+        """Return the windows that end before `watermark` less the allowed lateness, in order."""
         if not self.held:
             return []
         if self._options.rows_per_window is not None:

@@ -81,7 +81,9 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class WindowOptions:
-    """How rows are ordered and cut; exactly one of `every`, `rows_per_window` and `window_column` is given.
+    """How rows are ordered and cut into windows.
+
+    Exactly one of `every`, `rows_per_window` and `window_column` is given.
 
     What each field means is in its `metadata`, from which the options of the command are made.
     """
@@ -198,8 +200,8 @@ class WindowOptions:
             got = " and ".join(f"{{{name}=...}}" for name in ways) or "none of them"
             raise InputError(
                 "",
-                "give exactly one of {every=...} (a length of time), {rows_per_window=...} (rows of a "
-                f"window) and {{window_column=...}} (a column), got {got}",
+                "give exactly one of {every=...} (a length of time), {rows_per_window=...} (a "
+                f"number) and {{window_column=...}} (a column), got {got}",
             )
 
     @property
