@@ -21,10 +21,10 @@ GAPS_AND_REACHES = ((6.8, 1.2), (28.0, 1.01), (np.inf, 1.01))
 EPS = (0.6, 0.8, 1.0, 1.3, 1.7)  # of the median distance to the fifth neighbor
 
 Labels = list[IntArray]
-Matches = Callable[[], list[Labels]]  # from which the best is taken, where there are several
+Found = Callable[[], list[Labels]]  # from which the best is taken, where there are several
 
 
-def peers(batches: list[FloatArray], n_clusters: int) -> dict[str, Matches]:
+def peers(batches: list[FloatArray], n_clusters: int) -> dict[str, Found]:
     """Return what to call for the labels of each of the others."""
     eps = _fifth_neighbor(batches)
     makers: dict[str, list[Any]] = {
@@ -32,7 +32,7 @@ def peers(batches: list[FloatArray], n_clusters: int) -> dict[str, Matches]:
         "HDBSCAN": [HDBSCAN(min_cluster_size=5, copy=True)],
         "KMeans told K": [KMeans(n_clusters, n_init=3, random_state=0)],
     }
-    found: dict[str, Matches] = {"best of 36 by labels": lambda: _settings(batches)}
+    found: dict[str, Found] = {"best of 36 by labels": lambda: _settings(batches)}
     for name, clusterers in makers.items():
         for memory, follow in (("last batch", _matched), ("followed", _followed)):
             found[f"{name}, {memory}"] = lambda follow=follow, clusterers=clusterers: [  # type: ignore[misc]

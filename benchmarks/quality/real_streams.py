@@ -19,7 +19,7 @@ import numpy as np
 from sklearn.metrics import normalized_mutual_info_score
 
 from benchmarks.machine import RESULTS, commit, machine, write_results
-from benchmarks.quality.real_peers import Matches, peers
+from benchmarks.quality.real_peers import Found, peers
 from benchmarks.quality.ships import SHIPS, read_ships
 from dynmeans import DynamicMeans
 from dynmeans.metrics import accuracy_global, idf1
@@ -97,7 +97,7 @@ def ours(batches: list[FloatArray], **given: Any) -> list[list[IntArray]]:
     return [found]
 
 
-def rows_of(batches: list[FloatArray], true: list[IntArray], n_seeds: int) -> dict[str, Matches]:
+def rows_of(batches: list[FloatArray], true: list[IntArray], n_seeds: int) -> dict[str, Found]:
     """Return what to call for each row of a stream."""
     number, rows = usual_number(true), {}
     hints = {

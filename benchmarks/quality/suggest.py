@@ -153,7 +153,7 @@ def measure(task: Task, tuned: dict[str, Any]) -> dict[str, Any]:
 
 
 def _of_families(batches: list[FloatArray], labels: list[IntArray], truth: list[IntArray]) -> float:
-    return accuracy_global(truth, find_families(batches, labels).of(labels))
+    return accuracy_global(truth, find_families(batches, labels).map_labels(labels))
 
 
 def print_wide_seconds() -> None:

@@ -14,7 +14,7 @@ CLUSTER = ["cluster", "rows.csv"]
 
 
 @pytest.mark.parametrize(
-    ("template", "in_python", "in_options"),
+    ("template", "as_python_arguments", "in_options"),
     [
         ("{max_gap} must be large.", "max_gap must be large.", "--max-gap must be large."),
         ("{n_threads} is one.", "n_threads is one.", "--n-threads is one."),

@@ -68,7 +68,7 @@ def test_one_seen_between_two_for_a_batch_is_no_bridge():
     batches, labels = blobs(rng, places, n_batches=12)
     batches[5] = np.vstack([batches[5], rng.normal([3.5, 0], 1.0, size=(20, 2))])
     labels = [*labels[:5], np.append(labels[5], np.full(20, 2)), *labels[6:]]
-    of = find_families(batches, labels).at(0).of([0, 1])
+    of = find_families(batches, labels).cut(0).map_labels([0, 1])
     assert of[0] != of[1]
 
 
@@ -91,7 +91,7 @@ def test_about_so_many_families_in_a_batch():
 def test_family_is_named_after_its_oldest_member():
     batches, labels = bars(np.random.default_rng(7))
     labels = [np.where(part < 10, 3 - part, part) for part in labels]
-    assert find_families(batches, labels).of([3, 0]).tolist() == [0, 0]
+    assert find_families(batches, labels).map_labels([3, 0]).tolist() == [0, 0]
 
 
 def test_family_labels_have_the_form_of_labels():
@@ -104,7 +104,7 @@ def test_family_labels_have_the_form_of_labels():
 
 def test_noise_and_later_identities_keep_their_label():
     batches, labels = bars(np.random.default_rng(9))
-    assert find_families(batches, labels).of([-1, 99, 1]).tolist() == [-1, 99, 0]
+    assert find_families(batches, labels).map_labels([-1, 99, 1]).tolist() == [-1, 99, 0]
 
 
 def test_rows_without_a_cluster_are_left_out():
@@ -196,7 +196,7 @@ def test_an_identity_too_small_for_a_name_goes_with_the_nearest_or_is_an_outlier
     families = find_families(batches, labels)
     assert families.map_labels([0, 1, 7, 8]).tolist() == [0, 1, 0, -1]
     everyone = find_families(batches, labels, min_cluster_size=0, min_batches=1, level=-8)
-    assert everyone.of([7, 8]).tolist() == [7, 8]
+    assert everyone.map_labels([7, 8]).tolist() == [7, 8]
 
 
 def test_one_seldom_seen_has_no_name_of_its_own():
@@ -205,7 +205,7 @@ def test_one_seldom_seen_has_no_name_of_its_own():
     for t in (3, 30, 55):
         batches[t] = np.vstack([batches[t], [[4.0, 4.0]]])
         labels[t] = np.append(labels[t], 9)
-    assert find_families(batches, labels).of([9]).tolist() == [0]
+    assert find_families(batches, labels).map_labels([9]).tolist() == [0]
 
 
 def test_in_a_single_batch_every_cluster_has_a_name():

@@ -48,8 +48,8 @@ def elbo(points, prior, r, concentrations, heads, tails, means, variances):
         + ((alpha - 1) * (digamma(tails) - digamma(heads + tails)) + np.log(alpha)).sum()
         + log_theta.sum()
         - (r * np.log(np.maximum(r, 1e-300))).sum()
-        + dirichlet.seed(concentrations)
-        + beta_distribution.seed(heads, tails).sum()
+        + dirichlet.entropy(concentrations)
+        + beta_distribution.entropy(heads, tails).sum()
         + 0.5 * d * np.log(2 * np.pi * np.e * variances).sum()
     )
 

@@ -42,7 +42,7 @@ def test_every_level_gives_the_shown_clusters_the_families_of_the_whole_tree(see
     assert len(kept.heights) < 29
     for level in (-8.0, *families.levels):
         groups = merge_groups(30, kept.joined[kept.heights <= level])
-        np.testing.assert_array_equal(groups[shown], families.cut(level).of(shown))
+        np.testing.assert_array_equal(groups[shown], families.cut(level).map_labels(shown))
 
 
 def test_a_page_is_given_the_levels_and_who_is_confirmed(stream):

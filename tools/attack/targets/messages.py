@@ -238,7 +238,7 @@ def _odd_times(rng: random.Random, now: float) -> list[float]:
     return [now + far * _YEAR + step * k for k in range(rng.randint(1, 9))]
 
 
-class RuleState:
+class Kept:
     """Stands for a run: what is committed with each window, and given back after a stop."""
 
     def __init__(self) -> None:
@@ -269,7 +269,7 @@ def _windows(
     letters: str = "",
 ) -> dict[str, Any]:
     """Read all messages, and forget what was not committed at some of them."""
-    kept, n_windows = RuleState(), 0
+    kept, n_windows = Kept(), 0
     for k in range(n_stops + 1):
         stop, is_killed = threading.Event(), k < n_stops and rng.random() < 0.5
         after = None if k == n_stops else rng.randint(1, len(bodies))

@@ -67,12 +67,12 @@ def edit(
             run.pin_cluster(*ids, author=author)
         elif action == "undo":
             run.undo_edit(edit_id, author=author)
-        edits, evaluate_rule = (
+        edits, matches = (
             run.edits,
             suggested_matches_of_run(run) if action == "matches" else [],
         )
     if action == "matches":
-        _show_links(evaluate_rule, run_folder, as_json)
+        _show_matches(matches, run_folder, as_json)
         return
     shown = edits.log if action == "log" else edits.log[-1:]
     undone = edits.undone_edits()
@@ -86,13 +86,13 @@ def edit(
         )
 
 
-def _show_links(evaluate_rule: "list[SuggestedMatch]", folder: object, as_json: bool) -> None:
+def _show_matches(matches: "list[SuggestedMatch]", folder: object, as_json: bool) -> None:
     from dynmeans.cli.output import print_json, print_line
 
     if as_json:
-        print_json([link._asdict() for link in evaluate_rule])
+        print_json([link._asdict() for link in matches])
         return
-    for line in [_format_match(link, folder) for link in evaluate_rule] or ["No matches."]:
+    for line in [_format_match(link, folder) for link in matches] or ["No matches."]:
         print_line(str(line))
 
 
