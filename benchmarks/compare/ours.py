@@ -20,4 +20,4 @@ def name_in_hindsight(batches: list[FloatArray], seed: int, **given: Any) -> Lab
     """Name all rows after the last batch: what joined later has one name from its beginning."""
     model = DynamicMeans(families=True, random_state=seed, **given)
     labels, _ = model.fit_sequence(batches)
-    return [np.asarray(one) for one in model.families_.of(labels)]
+    return [np.asarray(one) for one in model.families_.map_labels(labels)]

@@ -38,7 +38,7 @@ def track(frames: Frames, choice: Choice) -> Labels:
         reach=1.5,
         motion=choice["motion"],
         method="detections",
-        min_life=choice["hits"],
+        min_batches=choice["hits"],
         random_state=0,
     )
     return [np.asarray(model.partial_fit(frame).confirmed_labels_) for frame in frames]

@@ -66,7 +66,7 @@ int main(int, char** arguments) {
             const std::size_t n = step.n_points;
             const Points<double> points{step.points.data(), nullptr, n, kFeatures};
             const Remembered remembered(step.centers.data(), step.weights.data(),
-                                        let_time_pass(step.ages.data(), step.n_clusters, 1.0),
+                                        advance_time(step.ages.data(), step.n_clusters, 1.0),
                                         kFeatures, penalties);
             const auto sums = sums_of_batch(points, remembered, 0.04, pool);
             GivenOrders orders(step.orders.data(), kOrders, n);

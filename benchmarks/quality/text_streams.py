@@ -126,7 +126,9 @@ def main() -> None:
             found = {}
             for cosine in COSINES:
                 penalty = 2.0 * (1.0 - cosine)
-                done = dynmeans.cluster(frame, text="text", batch="window", new_penalty=penalty)
+                done = dynmeans.cluster(
+                    frame, text="text", window_column="window", new_penalty=penalty
+                )
                 found[f"cosine {cosine}"] = done.labels
             weights = TfidfVectorizer(sublinear_tf=True, min_df=2, stop_words="english")
             vectors = TruncatedSVD(100, random_state=seed).fit_transform(

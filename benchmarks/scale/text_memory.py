@@ -62,7 +62,7 @@ def main() -> None:
             assert child.stdout is not None
             seconds, peak = map(float, child.stdout.read().split())
         with Run.open(out) as run:
-            n_clusters = run.status().n_identities
+            n_clusters = run.status().n_clusters_total
             n_words = int(run.store.query("SELECT count(*) FROM words")[0][0])
     parts = [[mb for n, mb in seen if k * n_rows <= 5 * n < (k + 1) * n_rows] for k in range(1, 5)]
     found = {

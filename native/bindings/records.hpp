@@ -62,7 +62,7 @@ struct RecordTypes {
         {"labels", "ids", "counts", "centers", "cost", "n_iter", "cost_trace", "execution"}};
     RecordType<6> penalties{
         {"new_penalty", "revival_penalty", "drift", "revival", "motion", "centers"}};
-    RecordType<3> orders{{"entropy", "n_init", "search"}};
+    RecordType<3> orders{{"seed", "n_init", "search"}};
     PyObject* backend = nullptr;  // its name
 };
 

@@ -118,7 +118,7 @@ nb::object step_if_small(nb::handle points, nb::handle weights, nb::handle order
                          nb::handle penalties, nb::handle elapsed, int depth, nb::handle records) {
     const RecordTypes& types = record_types(records);
     if (!types.state.fits(state) || !types.penalties.fits(penalties) ||
-        !is_text(types.penalties.field(penalties, 4), "still") ||
+        !is_text(types.penalties.field(penalties, 4), "random_walk") ||
         is_text(types.penalties.field(penalties, 5), "sphere") ||
         !PyFloat_CheckExact(elapsed.ptr()))
         return nb::none();

@@ -16,7 +16,7 @@ from dynmeans.cli.__main__ import main
 from dynmeans.runs.edits import GROUPS
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.run import Run
-from dynmeans.runs.stepper import Stepper
+from dynmeans.runs.window_processor import WindowProcessor
 from dynmeans.words.stop_words import ENGLISH
 
 WEEKLY = {"time": "when", "every": "1w"}
@@ -51,7 +51,7 @@ def test_a_run_that_was_stopped_resumes_to_the_labels_names_and_words_of_an_unbr
 ):
     news.to_parquet(tmp_path / "news.parquet")
     path, options = str(tmp_path / "news.parquet"), {"text": "headline", **WEEKLY}
-    dynmeans.cluster(path, out=tmp_path / "whole", **options)
+    dynmeans.cluster(path, run_folder=tmp_path / "whole", **options)
     stops = iter([2, 3])
     process = Run.process
 
@@ -69,8 +69,8 @@ def test_a_run_that_was_stopped_resumes_to_the_labels_names_and_words_of_an_unbr
     monkeypatch.setattr(Run, "process", killed)
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):
-            dynmeans.cluster(path, out=tmp_path / "broken", **options)
-    dynmeans.cluster(path, out=tmp_path / "broken", **options)
+            dynmeans.cluster(path, run_folder=tmp_path / "broken", **options)
+    dynmeans.cluster(path, run_folder=tmp_path / "broken", **options)
     assert_same_run(all_of(tmp_path / "broken"), all_of(tmp_path / "whole"))
 
 
@@ -98,7 +98,7 @@ def test_texts_without_a_word_are_noise_that_is_counted(news):
     found = dynmeans.cluster(frame, text="headline", **WEEKLY)
     assert found.labels.index[found.labels == -1].tolist() == [5, 7]
     assert found.status.n_wordless == 2
-    assert "2 rows without a word: noise, with the label -1." in found.story()
+    assert "2 rows without a word: noise, with the label -1." in found.summary()
 
 
 def test_hostile_texts_are_clustered_or_noise_and_leave_no_markup_on_the_page(tmp_path):
@@ -111,7 +111,7 @@ def test_hostile_texts_are_clustered_or_noise_and_leave_no_markup_on_the_page(tm
     ]
     texts += ["war of words <img src=x onerror=alert(1)>", None] + ["storm and flood"] * 20
     frame = pd.DataFrame({"t": texts, "n": np.arange(len(texts)) // 10})
-    found = dynmeans.cluster(frame, text="t", batch="n")
+    found = dynmeans.cluster(frame, text="t", window_column="n")
     assert found.labels.notna().all()
     names = [name for name in found.topics["name"] if name] + list(found.clusters["name"].dropna())
     assert not any(set(name) & set("<>&") for name in names)
@@ -121,11 +121,13 @@ def test_hostile_texts_are_clustered_or_noise_and_leave_no_markup_on_the_page(tm
 
 def test_windows_without_any_word_let_time_pass():
     frame = pd.DataFrame({"t": ["storm flood", "...", "storm flood"], "n": [0, 1, 2]})
-    assert dynmeans.cluster(frame, text="t", batch="n").labels.tolist() == [0, -1, 0]
+    assert dynmeans.cluster(frame, text="t", window_column="n").labels.tolist() == [0, -1, 0]
 
 
 def test_topics_come_in_the_number_asked_for_and_stay_in_one_group(news, tmp_path):
-    found = dynmeans.cluster(news, text="headline", n_clusters=4, out=tmp_path / "run", **WEEKLY)
+    found = dynmeans.cluster(
+        news, text="headline", n_clusters=4, run_folder=tmp_path / "run", **WEEKLY
+    )
     assert found.labels.nunique() == 4
     assert len(found.topics) == 4
     assert found.topics["n_texts"].is_monotonic_decreasing
@@ -159,27 +161,27 @@ def test_a_column_of_numbers_is_no_text(news):
 
 
 def test_a_job_of_texts_stores_how_they_are_read():
-    options = WindowOptions(text="t", count=5, language="none", stop_words=("foo",))
+    options = WindowOptions(text="t", rows_per_window=5, language="none", stop_words=("foo",))
     assert WindowOptions.from_fields((), options.to_fields()) == options
 
 
 def test_a_step_that_fails_leaves_no_word_of_its_window(news, tmp_path, monkeypatch):
     news.to_parquet(tmp_path / "news.parquet")
     path, options = str(tmp_path / "news.parquet"), {"text": "headline", **WEEKLY}
-    dynmeans.cluster(path, out=tmp_path / "whole", **options)
-    step, n = Stepper._step, iter(range(100))
+    dynmeans.cluster(path, run_folder=tmp_path / "whole", **options)
+    step, n = WindowProcessor._step, iter(range(100))
 
     def failing(self, window):
         if next(n) == 4:
             raise KeyboardInterrupt
         return step(self, window)
 
-    monkeypatch.setattr(Stepper, "_step", failing)
+    monkeypatch.setattr(WindowProcessor, "_step", failing)
     with pytest.raises(KeyboardInterrupt):
-        dynmeans.cluster(path, out=tmp_path / "broken", **options)
+        dynmeans.cluster(path, run_folder=tmp_path / "broken", **options)
     with Run.open(tmp_path / "broken") as run:
         assert run.status().n_windows == 4
-    dynmeans.cluster(path, out=tmp_path / "broken", **options)
+    dynmeans.cluster(path, run_folder=tmp_path / "broken", **options)
     assert_same_run(all_of(tmp_path / "broken"), all_of(tmp_path / "whole"))
 
 
@@ -199,16 +201,16 @@ def test_words_of_each_window_and_texts_of_each_topic_are_shown(news):
 def test_topics_named_by_stop_words_give_a_warning():
     frame = make_texts(Kind(30, 8, 0.2, 0.75, n_texts=2_000, n_windows=4), 0)
     with pytest.warns(dynmeans.StopWordWarning, match=r"named by words that stand beside any"):
-        dynmeans.cluster(frame, text="text", batch="window", language="none")
+        dynmeans.cluster(frame, text="text", window_column="window", language="none")
     with warnings.catch_warnings():
         warnings.simplefilter("error", dynmeans.StopWordWarning)
-        dynmeans.cluster(frame, text="text", batch="window")
+        dynmeans.cluster(frame, text="text", window_column="window")
 
 
 @pytest.mark.parametrize("kind", [Kind(30, 8, 0.5, 0.25), Kind(10, 40, 0.3, 0.4, n_texts=1_000)])
 def test_generated_topics_are_found_at_the_default_cosine(kind):
     frame = make_texts(kind, 5)
-    found = dynmeans.cluster(frame, text="text", batch="window")
+    found = dynmeans.cluster(frame, text="text", window_column="window")
     assert normalized_mutual_info_score(frame["topic"], found.labels) >= 0.8
     assert not set(", ".join(found.topics["name"].dropna()).split(", ")) & ENGLISH
 
@@ -219,14 +221,14 @@ def test_suggest_counts_topics_at_three_cosines(news, tmp_path, capsys):
     assert main([*words, "--every", "1w", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["new_penalty"] == 1.7
-    usual, coarse, fine = (one["n_identities"] for one in found["candidates"])
+    usual, coarse, fine = (one["n_clusters_total"] for one in found["candidates"])
     assert coarse <= usual < fine
     assert main([*words, "--every", "1w"]) == 0
     assert "This cosine suits most texts" in capsys.readouterr().out
 
 
 def test_the_list_of_clusters_shows_the_latest_text(news, tmp_path, capsys):
-    dynmeans.cluster(news, text="headline", out=tmp_path / "run", **WEEKLY)
+    dynmeans.cluster(news, text="headline", run_folder=tmp_path / "run", **WEEKLY)
     assert main(["clusters", str(tmp_path / "run"), "--top", "1"]) == 0
     lines = dict(line.split(None, 1) for line in capsys.readouterr().out.splitlines())
     assert {lines["typical"], lines["latest"]} <= set(news["headline"])

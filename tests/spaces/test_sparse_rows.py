@@ -163,7 +163,7 @@ def test_one_call_takes_a_sparse_matrix_and_leaves_rows_of_zeros_out():
     rows, truth = documents()
     rows = csr_matrix(rows.multiply((np.arange(400) != 3)[:, None]))
     frame = pd.DataFrame({"time": pd.date_range("2024-01-01", periods=400, freq="min")})
-    with pytest.warns(dynmeans.RowsLeftOutWarning, match="1 row"):
+    with pytest.warns(dynmeans.DroppedRowsWarning, match="1 row"):
         found = dynmeans.cluster(frame, features=rows, time="time", every="100min")
     labels = np.asarray(found.labels, float)
     assert np.flatnonzero(np.isnan(labels)).tolist() == [3]

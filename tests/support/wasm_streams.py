@@ -29,7 +29,7 @@ def random_stream(seed):
             "maxGap": float(rng.choice([1.5, 4.0, 6.8])),
             "reach": float(rng.choice([1.0, 1.2, 3.0])),
             "revival": str(rng.choice(["paper", "exact"])),
-            "motion": str(rng.choice(["still", "steady"])),
+            "motion": str(rng.choice(["random_walk", "constant_velocity"])),
         },
         "options": {
             "nInit": int(rng.integers(1, 4)),
@@ -53,7 +53,7 @@ def random_sphere_stream(seed):
             rows = np.rint(rows) + (np.rint(rows) == 0).all(axis=1)[:, None]
         batches.append((rows / np.linalg.norm(rows, axis=1, keepdims=True)).ravel().tolist())
     cosine = float(rng.uniform(-0.2, 0.95))
-    changes = {"newPenalty": 2 * (1 - cosine), "motion": "still", "centers": "sphere"}
+    changes = {"newPenalty": 2 * (1 - cosine), "motion": "random_walk", "centers": "sphere"}
     penalties = stream["penalties"] | changes
     options = stream["options"] | {"search": "paper"}
     return stream | {"batches": batches, "penalties": penalties, "options": options}

@@ -137,8 +137,8 @@ def test_the_readme_of_the_npm_package_runs(npm_package, tmp_path):
             'search must be "paper" for centers on the unit sphere, got split.',
         ),
         (
-            'engine.open(2, { newPenalty: 1, centers: "sphere", motion: "steady" })',
-            'motion must be "still" for centers on the unit sphere, got steady.',
+            'engine.open(2, { newPenalty: 1, centers: "sphere", motion: "constant_velocity" })',
+            'motion must be "random_walk" for centers on the unit sphere, got steady.',
         ),
         (
             'engine.open(2, { newPenalty: 1, centers: "sphere" }).step([3, 4])',

@@ -8,10 +8,10 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial import cKDTree
 
 from dynmeans.families.evidence import Evidence, SampledBatch
-from dynmeans.families.small import small_groups
+from dynmeans.families.small_clusters import find_small_groups
 from dynmeans.parameters.tracks import leading_axes
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
-from dynmeans.records.families import joined_groups
+from dynmeans.records.families import merge_groups
 
 if TYPE_CHECKING:
     from dynmeans.families.tree import PairMeasures
@@ -27,7 +27,7 @@ _AS_GOOD = 0.005  # of modularity: the smallest threshold so near the best is ta
 
 
 def choose_threshold(
-    evidence: Evidence, measures: "PairMeasures", min_cluster_size: float, min_life: int
+    evidence: Evidence, measures: "PairMeasures", min_cluster_size: float, min_batches: int
 ) -> float:
     """Return the contact index below which two clusters are one.
 
@@ -44,7 +44,7 @@ def choose_threshold(
     if all(np.array_equal(groups[0], others) for others in groups[1:]):
         return TOUCHING
     _, group_of_row = np.unique(groups[0], return_inverse=True)
-    is_small = small_groups(evidence, group_of_row, min_cluster_size, min_life)
+    is_small = find_small_groups(evidence, group_of_row, min_cluster_size, min_batches)
     if _rows_in_a_batch(sample, groups[0][rows], is_small[group_of_row][rows]) <= _N_NEIGHBORS:
         return TOUCHING
     edges = _neighbor_pairs(sample)
@@ -67,7 +67,7 @@ def modularity(edges: IntArray, names: IntArray) -> float:
     return float(np.mean(ends[:, 0] == ends[:, 1]) - np.sum(shares**2))
 
 
-def touching_pairs(lives: IntArray, measures: "PairMeasures", threshold: float) -> IntArray:
+def touching_pairs(lifetimes: IntArray, measures: "PairMeasures", threshold: float) -> IntArray:
     """Pairs that touch and are usually seen together, closest first, without rings.
 
     One that lives much shorter than those it touches joins the closest of them only: what
@@ -75,7 +75,7 @@ def touching_pairs(lives: IntArray, measures: "PairMeasures", threshold: float) 
     """
     order = np.argsort(measures.contacts, kind="stable")
     order = order[measures.contacts[order] < threshold]
-    life = lives[measures.rows[order]]
+    life = lifetimes[measures.rows[order]]
     together = measures.together[order]
     is_strong = together >= _USUALLY * life.max(axis=1)
     is_short = ~is_strong & (together >= _USUALLY * life.min(axis=1))
@@ -84,7 +84,7 @@ def touching_pairs(lives: IntArray, measures: "PairMeasures", threshold: float) 
     closest = short[np.unique(shorter[short], return_index=True)[1]]
     order = order[np.sort(np.concatenate([np.flatnonzero(is_strong), closest]))]
     # A weight of 0 would be no edge.
-    weights, n = 1.0 + np.arange(len(order)), len(lives)
+    weights, n = 1.0 + np.arange(len(order)), len(lifetimes)
     rows = measures.rows[order].astype(np.int32).T  # SciPy 1.11 takes no wider ones
     edges = coo_array((weights, tuple(rows)), shape=(n, n))
     kept = np.sort(minimum_spanning_tree(edges.tocsr()).data).astype(np.int64) - 1
@@ -93,7 +93,7 @@ def touching_pairs(lives: IntArray, measures: "PairMeasures", threshold: float) 
 
 def _groups_at(evidence: Evidence, measures: "PairMeasures", limit: float) -> IntArray:
     pairs = touching_pairs(evidence.n_batches, measures, limit)
-    return joined_groups(len(evidence.ids), measures.rows[pairs])
+    return merge_groups(len(evidence.ids), measures.rows[pairs])
 
 
 def _rows_in_a_batch(sample: list[SampledBatch], names: IntArray, is_small: FloatArray) -> float:

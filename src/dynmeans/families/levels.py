@@ -8,8 +8,8 @@ import numpy as np
 
 from dynmeans.families.contact import FARTHEST
 from dynmeans.families.evidence import Evidence
-from dynmeans.families.find import families_of
-from dynmeans.inputs.plural import counted
+from dynmeans.families.find import build_families
+from dynmeans.inputs.format_count import format_count
 from dynmeans.records.arrays import IntArray
 from dynmeans.records.families import APART, Families
 
@@ -30,7 +30,7 @@ class Level:
     name: str
     subcluster_ids: IntArray  # ascending
     cluster_ids: IntArray  # of each subcluster; -1 for noise
-    n_per_batch: float  # clusters in a batch, on average
+    mean_per_batch: float  # clusters in a batch, on average
     noise: float  # share of the rows
 
     @property
@@ -49,7 +49,7 @@ class Level:
         return {
             "name": self.name,
             "n_clusters": self.n_clusters,
-            f"n_per_{batch}": round(self.n_per_batch, 2),
+            f"n_per_{batch}": round(self.mean_per_batch, 2),
             "noise": round(self.noise, 4),
             "sentence": self.sentence(batch),
             "clusters": {str(k): cluster for k, cluster in self.renamed.items()},
@@ -59,20 +59,20 @@ class Level:
         """Say how many clusters there are, and how they were made."""
         noise = f"; {self.noise:.1%} of the rows are noise" if self.noise else ""
         return (
-            f"{counted(self.n_clusters, 'cluster')} {_WHAT[self.name]}, "
-            f"{self.n_per_batch:.3g} in a {batch}{noise}."
+            f"{format_count(self.n_clusters, 'cluster')} {_WHAT[self.name]}, "
+            f"{self.mean_per_batch:.3g} in a {batch}{noise}."
         )
 
 
 def find_levels(
     evidence: Evidence, families: Families | None = None, **options: Any
 ) -> Mapping[str, Level]:
-    """Return the three levels of the evidence so far; options of `families_of`.
+    """Return the three levels of the evidence so far; options of `build_families`.
 
     `families` are the default ones, if they are known.
     """
-    default = families_of(evidence, **options) if families is None else families
-    own = replace(default, level=2 * APART, homes=default.tree.ids)
+    default = build_families(evidence, **options) if families is None else families
+    own = replace(default, level=2 * APART, nearest_family=default.tree.ids)
     kept = {name: options[name] for name in ("noise",) if name in options}
     found = {FINE: own, DEFAULT: default, COARSE: _coarse(evidence, default, kept)}
     return {name: _level(name, one) for name, one in found.items()}
@@ -80,10 +80,10 @@ def find_levels(
 
 def _coarse(evidence: Evidence, default: Families, options: Mapping[str, Any]) -> Families:
     """Join up to the largest contact index; if that joins nothing more, or all, two or three."""
-    farther = families_of(evidence, threshold=FARTHEST, **options)
+    farther = build_families(evidence, threshold=FARTHEST, **options)
     if 1 < farther.n_families < _SIMILAR * default.n_families:
         return farther
-    if default.n_even <= _FEW:
+    if default.effective_n_families <= _FEW:
         return default
     fewer = default.about_even(_FEW)
     return fewer if fewer.level > default.level else default
@@ -92,4 +92,4 @@ def _coarse(evidence: Evidence, default: Families, options: Mapping[str, Any]) -
 def _level(name: str, families: Families) -> Level:
     names = families.family_of_identity
     noise = families.counts[names < 0].sum() / max(float(families.counts.sum()), 1.0)
-    return Level(name, families.tree.ids, names, families.n_per_batch, float(noise))
+    return Level(name, families.tree.ids, names, families.mean_per_batch, float(noise))

@@ -9,13 +9,18 @@ from scipy.spatial.distance import squareform
 
 from dynmeans.families.contact import choose_threshold, touching_pairs
 from dynmeans.families.evidence import Evidence
-from dynmeans.families.small import far_distances, homes_of, nearest_rows, small_groups
+from dynmeans.families.small_clusters import (
+    assign_small_to_nearest,
+    far_distances,
+    find_small_groups,
+    nearest_rows,
+)
 from dynmeans.records.arrays import FloatArray, IntArray
-from dynmeans.records.families import APART, FamilyTree, joined_groups
+from dynmeans.records.families import APART, FamilyTree, merge_groups
 
 _OWN_WORTH = 8.0  # points that the variance shared by all is worth against that of an identity
 _ALONG_WORTH = 4.0  # the same for the variance along a line
-_MOST_LINKED = 3_000  # groups, the largest, all with all; each of the others joins its nearest
+_MAX_LINKED = 3_000  # groups, the largest, all with all; each of the others joins its nearest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,7 +54,7 @@ class PairMeasures:
 def grow_tree(
     evidence: Evidence,
     min_cluster_size: float,
-    min_life: int,
+    min_batches: int,
     *,
     threshold: float | None = None,
     noise: float | None = None,
@@ -65,15 +70,17 @@ def grow_tree(
         return tree, nothing, np.empty(0)
     measures = PairMeasures.of(evidence)
     if threshold is None:
-        threshold = choose_threshold(evidence, measures, min_cluster_size, min_life)
+        threshold = choose_threshold(evidence, measures, min_cluster_size, min_batches)
     touching = touching_pairs(evidence.n_batches, measures, threshold)
-    groups = joined_groups(len(evidence.ids), measures.rows[touching])
+    groups = merge_groups(len(evidence.ids), measures.rows[touching])
     oldest, group_of_row = np.unique(groups, return_inverse=True)
-    is_small = small_groups(evidence, group_of_row, min_cluster_size, min_life)
-    homes, home_distances = homes_of(evidence, measures, group_of_row, is_small, noise)
+    is_small = find_small_groups(evidence, group_of_row, min_cluster_size, min_batches)
+    nearest_family, nearest_family_distance = assign_small_to_nearest(
+        evidence, measures, group_of_row, is_small, noise
+    )
     sizes = np.where(is_small, 0.0, np.bincount(group_of_row, evidence.n, len(oldest)))
     named = np.argsort(-sizes, kind="stable")[: np.count_nonzero(~is_small)]
-    linked, others = np.sort(named[:_MOST_LINKED]), named[_MOST_LINKED:]
+    linked, others = np.sort(named[:_MAX_LINKED]), named[_MAX_LINKED:]
     sides, heights = np.empty((0, 2), dtype=np.int64), np.empty(0)
     if len(linked) > 1:
         distances = _group_distances(evidence, measures, group_of_row, linked)
@@ -81,21 +88,21 @@ def grow_tree(
         sides, heights = oldest[linked][_oldest_of_sides(merges)], merges[:, 2]
     values = np.column_stack([measures.distances, measures.contacts, measures.together])
     found = [values[touching], _nearest_of_sides(groups, sides, measures, values)]
-    joined = [measures.rows[touching], sides]
+    merge_counts = [measures.rows[touching], sides]
     heights = np.concatenate([APART * (1 - measures.contacts[touching] / threshold), heights])
     if len(others):
         rows = oldest[others]
         nearest, squares = nearest_rows(evidence, measures, rows, oldest[linked])
-        joined.append(np.sort(np.column_stack([rows, nearest]), axis=1))
+        merge_counts.append(np.sort(np.column_stack([rows, nearest]), axis=1))
         found.append(np.column_stack([squares, np.full(len(rows), np.inf), np.zeros(len(rows))]))
         heights = np.concatenate([heights, squares])
     order = np.argsort(heights, kind="stable")
     ids = evidence.ids
     tree = FamilyTree(
-        *(ids, ids[np.concatenate(joined)][order], heights[order]),
+        *(ids, ids[np.concatenate(merge_counts)][order], heights[order]),
         *np.concatenate(found)[order].T,
     )
-    return tree, np.where(homes < 0, -1, ids[homes]), home_distances
+    return tree, np.where(nearest_family < 0, -1, ids[nearest_family]), nearest_family_distance
 
 
 def _group_distances(

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from dynmeans.engine.batch import Batch
-from dynmeans.follow.begin import begin
 from dynmeans.follow.follow import follow
-from dynmeans.follow.recipe import Recipe
-from dynmeans.inputs.plural import counted
-from dynmeans.parameters.suggest import N_POINTS
+from dynmeans.follow.init_memory import begin
+from dynmeans.follow.model_config import ModelConfig
+from dynmeans.inputs.format_count import format_count
+from dynmeans.parameters.selection import N_POINTS
 from dynmeans.records.suggestion import Candidate, Suggestion
 from dynmeans.spaces.named import find_space
 from dynmeans.spaces.space import Space
@@ -32,7 +32,9 @@ def level_penalties(space: Space) -> dict[str, float]:
     return dict(zip(_LEVELS, (usual, 2.0 - cosine, 2.0 - 4.0 * cosine), strict=True))
 
 
-def usual_choice(recipe: Recipe, batches: Sequence[Batch], gaps: Sequence[float]) -> Suggestion:
+def usual_choice(
+    model_config: ModelConfig, batches: Sequence[Batch], gaps: Sequence[float]
+) -> Suggestion:
     """Suggest the usual penalty of the space, and count the clusters on the first batches.
 
     As many batches are looked at as hold 4,000 points, and two at least.
@@ -40,12 +42,12 @@ def usual_choice(recipe: Recipe, batches: Sequence[Batch], gaps: Sequence[float]
     ends = np.cumsum([batch.n_points for batch in batches])
     n = max(2, int(np.searchsorted(ends, N_POINTS)) + 1)
     batches, gaps = batches[:n], gaps[:n]
-    space = find_space(recipe.space)
+    space = find_space(model_config.space)
     penalties = level_penalties(space)
-    tried = [_candidate(recipe, value, batches, gaps) for value in penalties.values()]
-    counts = {name: one.n_identities for name, one in zip(_LEVELS, tried, strict=True)}
+    tried = [_candidate(model_config, value, batches, gaps) for value in penalties.values()]
+    counts = {name: one.n_clusters_total for name, one in zip(_LEVELS, tried, strict=True)}
     kind = "texts" if space.has_noise else "vectors"
-    told = [counted(counts[name], "identity") for name in ("coarse", "fine")]
+    told = [format_count(counts[name], "identity") for name in ("coarse", "fine")]
     reason = (
         f"This cosine suits most {kind}; half of it ({{new_penalty}} {penalties['coarse']:.3g}) "
         f"gives {told[0]}, twice ({{new_penalty}} {penalties['fine']:.3g}) {told[1]}."
@@ -55,28 +57,30 @@ def usual_choice(recipe: Recipe, batches: Sequence[Batch], gaps: Sequence[float]
         tuple(tried),
         len(batches),
         int(ends[: len(batches)][-1]),
-        batch_word="window",
-        tell=space.tell,
+        batch_noun="window",
+        format_distance=space.tell,
         reason=reason,
     )
 
 
 def _candidate(
-    recipe: Recipe, new_penalty: float, batches: Sequence[Batch], gaps: Sequence[float]
+    model_config: ModelConfig, new_penalty: float, batches: Sequence[Batch], gaps: Sequence[float]
 ) -> Candidate:
-    known = replace(recipe, penalties=replace(recipe.penalties, new_penalty=new_penalty))
+    known = replace(
+        model_config, penalties=replace(model_config.penalties, new_penalty=new_penalty)
+    )
     steps = list(_steps(known, batches, gaps))
     memory = steps[-1][0]
     n_clusters = [len(step.clustering.ids) for _, step in steps]
     assert memory.plan is not None, "a batch was followed"
-    n_identities = int(memory.clusters.next_id)
-    return Candidate(memory.plan.penalties, math.nan, float(np.mean(n_clusters)), n_identities)
+    n_clusters_total = int(memory.clusters.next_id)
+    return Candidate(memory.plan.penalties, math.nan, float(np.mean(n_clusters)), n_clusters_total)
 
 
 def _steps(
-    recipe: Recipe, batches: Sequence[Batch], gaps: Sequence[float]
+    model_config: ModelConfig, batches: Sequence[Batch], gaps: Sequence[float]
 ) -> Iterator[tuple[Any, Any]]:
-    memory = begin(recipe, batches, list(gaps))
+    memory = begin(model_config, batches, list(gaps))
     for batch, gap in zip(batches, gaps, strict=True):
-        memory, step = follow(recipe, memory, batch, gap)
+        memory, step = follow(model_config, memory, batch, gap)
         yield memory, step

@@ -31,7 +31,7 @@ def join_records(records: Iterable[StepRecord], rename: Rename) -> Iterator[Step
     >>> joined.events
     (Event(kind='born', cluster_id=3, other_id=None, displacement=None, gap=None, speed=None),)
     """
-    lives = _Lives(rename)
+    lifetimes = _Lives(rename)
     for record in records:
         names = rename(record.ids)
         is_named = names >= 0
@@ -47,9 +47,9 @@ def join_records(records: Iterable[StepRecord], rename: Rename) -> Iterator[Step
             counts=sums,
             centers=_summed(shares * record.centers[is_named], place, len(ids)),
             weights=np.bincount(place, record.weights[is_named], len(ids)),
-            ages=np.array([record.time - lives.last.get(k, record.time) for k in ids.tolist()]),
-            n_remembered=lives.take_in(record),
-            events=tuple(lives.events(record, ids)),
+            ages=np.array([record.time - lifetimes.last.get(k, record.time) for k in ids.tolist()]),
+            n_remembered=lifetimes.take_in(record),
+            events=tuple(lifetimes.events(record, ids)),
             velocities=None
             if velocities is None
             else _summed(shares * velocities[is_named], place, len(ids)),

@@ -45,7 +45,7 @@ def _as_vectors(table: WordTable, window: Window) -> Window:
     if window.texts is None:
         return window
     vectors = table.transform(window.texts)
-    return replace(window, points=vectors, texts=None, are_points_checked=True)
+    return replace(window, points=vectors, texts=None, is_validated=True)
 
 
 def topics_of(store: Store, ids: Collection[int] | None = None) -> dict[int, Topic]:

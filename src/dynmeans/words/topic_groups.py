@@ -11,7 +11,7 @@ from dynmeans.records.arrays import FloatArray, IntArray
 
 _LARGEST = 500  # clusters that Ward's method joins; it takes the square of them in memory
 _ROUNDS = 30  # of k-means
-_FEW_TEXTS = 10  # fewer are no topic of their own at the default level
+_MIN_TEXTS = 10  # fewer are no topic of their own at the default level
 _COARSE = 20  # groups that a reader can keep in mind
 _TINY = 1e-12
 
@@ -53,7 +53,7 @@ def text_levels(centers: FloatArray, n_texts: FloatArray) -> dict[str, IntArray]
     order = np.argsort(-n_texts, kind="stable")
     fine = np.empty(len(order), dtype=np.int64)
     fine[order] = np.arange(len(order))
-    large = order[: max(int(np.count_nonzero(n_texts >= _FEW_TEXTS)), 1)]
+    large = order[: max(int(np.count_nonzero(n_texts >= _MIN_TEXTS)), 1)]
     default = fine.copy()
     if len(large) < len(order):
         mean = (n_texts[:, None] * centers).sum(axis=0) / n_texts.sum()

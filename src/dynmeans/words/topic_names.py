@@ -3,9 +3,9 @@
 import math
 from collections.abc import Iterable, Mapping
 
-MOST_CHARACTERS, MOST_WORDS = 30, 3
-_LEAST_LIFT = 2.0  # times as frequent here as in all other texts
-_LEAST_SHARE = 0.25  # of the share of the first word, for another one
+MAX_CHARACTERS, MAX_WORDS = 30, 3
+_MIN_LIFT = 2.0  # times as frequent here as in all other texts
+_MIN_SHARE = 0.25  # of the share of the first word, for another one
 
 
 def topic_name(
@@ -24,7 +24,7 @@ def topic_name(
     found = []
     for word, n in words.items():
         elsewhere = max(seen_in.get(word, n) - n, 0) / max(n_all - n_texts, 1)
-        if n / n_texts >= _LEAST_LIFT * elsewhere:
+        if n / n_texts >= _MIN_LIFT * elsewhere:
             found.append((-n, elsewhere if n_texts > 1 else 0.0, -len(word), word))
     found.sort()
     return _joined((word, -n / n_texts) for n, _, _, word in found)
@@ -53,8 +53,8 @@ def _joined(words: Iterable[tuple[str, float]]) -> str:
     for word, value in words:
         best = best or value
         longer = f"{name}, {word}" if name else word
-        if n_words == MOST_WORDS or value < _LEAST_SHARE * best:
+        if n_words == MAX_WORDS or value < _MIN_SHARE * best:
             break
-        if len(longer) <= MOST_CHARACTERS:
+        if len(longer) <= MAX_CHARACTERS:
             name, n_words = longer, n_words + 1
     return name

@@ -12,7 +12,7 @@ from dask_streams import (
 )
 
 from dynmeans import ClusterState, DynamicMeans, Penalties, VisitingOrders, step
-from dynmeans.engine.dask import follow, take_batch
+from dynmeans.engine.dask import follow, prepare_batch
 from dynmeans.engine.dask.step import step_with_rounds
 from dynmeans.inputs.input_error import InputError
 
@@ -76,7 +76,7 @@ def test_a_worker_that_dies_changes_nothing_on_the_sphere(cluster_to_break, when
 def test_what_is_gathered_at_a_time_is_bounded(client):
     """Rows cross once for each order, in blocks."""
     rows = crowd(60_000, 20)
-    batch = take_batch(da.from_array(rows, chunks=(9_000, 20)), None, 20)
+    batch = prepare_batch(da.from_array(rows, chunks=(9_000, 20)), None, 20)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(follow, "BLOCK_BYTES", 2**20)
         *_, rounds = step_with_rounds(

@@ -48,7 +48,7 @@ def follow_first(requests: PassRequests) -> tuple[PassLog, Moves]:
     table = ClusterTable(centers, offsets, np.ones(len(offsets)), np.ones(len(offsets), np.uint8))
     log = PassLog.start(table)
     settled = [reply.settled for reply in requests.ask(log, end, None)]
-    return log, Moves.merged([moves for moves in settled if moves is not None])
+    return log, Moves.merge([moves for moves in settled if moves is not None])
 
 
 def _follow_block(

@@ -1,0 +1,127 @@
+"""Names of the topics of a run of texts, and their groups where a number was asked for."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from dynmeans.inputs.argument_text import ArgumentText
+from dynmeans.inputs.numbers import check_range
+from dynmeans.runs.edits import GROUPS, WORDS
+from dynmeans.runs.run import Run
+from dynmeans.runs.store.run_tables import window_names
+from dynmeans.runs.store.schema import WORD_TABLE
+from dynmeans.runs.texts import table_of, topics_of
+from dynmeans.words.topic_groups import group_topics
+from dynmeans.words.topic_names import topic_name
+from dynmeans.words.topics import Topic
+
+_SEEN_IN = "SELECT word, seen_in FROM words"
+_MIN_TEXTS = 10  # of a topic that is listed with the other small ones
+_LARGEST = 12  # topics that are looked at for stop words
+SMALL = "small topics"
+
+
+def name_groups(run: Run, roots: Mapping[int, int]) -> dict[int, str]:
+    """Name groups of clusters by words that most of their texts share.
+
+    `roots` has for each cluster the one that its group is shown as.
+    """
+    words, sizes = dict[int, Counter[str]](), Counter[int]()
+    for k, topic in topics_of(run.store).items():
+        root = roots.get(k, k)
+        words.setdefault(root, Counter()).update(topic.words)
+        sizes[root] += topic.n_texts
+    seen_in = {row["word"]: row["seen_in"] for row in run.store.query(_SEEN_IN)}
+    n_all = (run.store.manifest(WORD_TABLE) or {"n_texts": 0})["n_texts"]
+    named = {k: topic_name(words[k], sizes[k], seen_in, n_all) for k in words}
+    return {k: name for k, name in named.items() if name}
+
+
+def stop_word_note(run: Run) -> ArgumentText | None:
+    """Say which of the largest topics are named by words that stand beside any other."""
+    if not run.config.source.get("text"):
+        return None
+    topics = topics_of(run.store)
+    largest = sorted(topics, key=lambda k: (-topics[k].n_texts, k))[:_LARGEST]
+    first = [topics[k].name.partition(", ")[0] for k in largest if topics[k].n_texts >= _MIN_TEXTS]
+    common = table_of(run.store, run.config.source).are_common(first)
+    if len(common) < 2:
+        return None
+    return ArgumentText(
+        f"{len(common)} of the {len(first)} largest topics are named by words that stand beside "
+        "any other word, as stop words do: {}. Leave them out by {language=...} or "
+        "{stop_words=...}.",
+        ", ".join(common),
+    )
+
+
+def group_run(run: Run) -> None:
+    """Show clusters in about as many groups as the run was asked for; labels stay as they are."""
+    wanted = run.config.model_config.n_clusters
+    run.lock()
+    if wanted is None or run.config.model_config.families:
+        return
+    low, high = check_range("n_clusters", wanted)
+    rows = list(run.store.rows("clusters", "ORDER BY cluster_id"))
+    ids = np.array([row["cluster_id"] for row in rows])
+    sizes = np.array([row["n_points"] for row in rows])
+    centers = np.stack([np.frombuffer(row["center"]) for row in rows])
+    groups = group_topics(centers, sizes, round((low + high) / 2))
+    order = np.argsort(-sizes, kind="stable")
+    roots = {int(g): int(ids[i]) for i, g in zip(order[::-1], groups[order[::-1]], strict=True)}
+    merged = {str(k): roots[int(g)] for k, g in zip(ids.tolist(), groups, strict=True)}
+    run.store.note({GROUPS: {k: root for k, root in merged.items() if int(k) != root}})
+    if run.config.source.get("text"):
+        names = name_groups(run, {int(k): root for k, root in merged.items()})
+        run.store.note({WORDS: {str(k): name for k, name in names.items()}})
+
+
+def topic_table(run: Run) -> pa.Table:
+    """Return one row for each topic, the largest first; those of few texts are one row, the last.
+
+    Merged clusters count as one.
+    """
+    edits, rows = run.edits, list(run.store.rows("clusters", "ORDER BY cluster_id"))
+    ids = edits.resolve_ids(np.array([row["cluster_id"] for row in rows], dtype=np.int64))
+    n_texts = np.array([row["n_points"] for row in rows], dtype=np.float64)
+    topics, places = np.unique(ids, return_inverse=True)
+    sizes = np.bincount(places, n_texts, len(topics))
+    listed = [t for t in np.lexsort((topics, -sizes)) if sizes[t] >= _MIN_TEXTS]
+    members = [np.flatnonzero(places == t) for t in listed]
+    shown = topics[listed].tolist()
+    names = [edits.name_of(k) for k in shown]
+    if len(listed) < len(topics):
+        members.append(np.flatnonzero(sizes[places] < _MIN_TEXTS))
+        shown, names = [*shown, -1], [*names, SMALL]
+    texts = topics_of(run.store, set(shown))
+    told = [texts.get(k, Topic()) for k in shown]
+    columns: dict[str, pa.Array] = {
+        "cluster_id": pa.array(shown, pa.int64()),
+        "name": pa.array(names, pa.string()),
+        "n_texts": pa.array([float(n_texts[m].sum()) for m in members], pa.float64()),
+        "n_clusters": pa.array([len(m) for m in members], pa.int64()),
+    }
+    windows = window_names(run.store)
+    for name, choose in (("first", min), ("last", max)):
+        steps = [choose(rows[i][f"{name}_step"] for i in m) for m in members]
+        columns[f"{name}_window"] = pa.array([windows.get(step) for step in steps], pa.string())
+    columns["typical"] = pa.array([one.typical or None for one in told], pa.string())
+    columns["recent"] = pa.array([one.recent for one in told], pa.list_(pa.string()))
+    return pa.table(columns)
+
+
+def topic_words(run: Run) -> pa.Table:
+    """Return the words that are new in each topic, window by window: one row for each of both."""
+    windows, edits = window_names(run.store), run.edits
+    rows = list(run.store.rows("topic_words", "ORDER BY cluster_id, step"))
+    ids = [row["cluster_id"] for row in rows]
+    columns = {
+        "cluster_id": pa.array(ids, pa.int64()),
+        "name": pa.array(map(edits.name_of, ids), pa.string()),
+        "step": pa.array([row["step"] for row in rows], pa.int64()),
+        "window": pa.array([windows.get(row["step"]) for row in rows], pa.string()),
+        "words": pa.array([row["words"] for row in rows], pa.string()),
+    }
+    return pa.table(columns)
