@@ -243,9 +243,9 @@ class Run(Editing, AbstractContextManager["Run"]):
         """One row for each cluster: life, size, status and last center in the source's units.
 
         With ``level="fine"`` one row for each subcluster; by default clusters are those of the
-        level shown. With `status` of those that are "seen", "unseen" or "forgotten", with `limit`
-        of the newest. Also what people made of it: `name`, `merged_into`, which differs from `cluster_id` where it
-        was merged, and `is_pinned`.
+        level shown. With `status`, only those that are "active", "inactive" or "forgotten"; with
+        `limit`, only the newest. Also the edits: `name`, `merged_into`, which differs from
+        `cluster_id` if the cluster was merged, and `is_pinned`.
         """
         is_joined = level != FINE and (self.levels or StoredLevels()).chosen != FINE
         chosen = (None, None) if is_joined else (status, limit)
