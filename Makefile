@@ -84,8 +84,8 @@ figure-2: $(DEV_READY)  ## Figure 2 into docs/images, from the flows that reprod
 	$(BIN)/python -m paper.pages.flow_figures
 
 reproduce-full: $(DEV_READY)  ## Both experiments at the published size: resumes where it stopped, says how far it is.
-	$(BIN)/python -m paper synthetic --full --noise isotropic --output paper/results
-	$(BIN)/python -m paper synthetic --full --noise radial --output paper/results
+	$(BIN)/python -m paper synthetic --full --noise isotropic --out paper/results
+	$(BIN)/python -m paper synthetic --full --noise radial --out paper/results
 	$(BIN)/python -m paper.studies.robustness
 	$(BIN)/python -m paper.studies.handicap_search
 	$(BIN)/python -m paper.studies.searches
@@ -95,9 +95,9 @@ reproduce-full: $(DEV_READY)  ## Both experiments at the published size: resumes
 	$(BIN)/python -m paper.studies.vanishing
 	$(BIN)/python -m paper.studies.mixing
 	$(BIN)/python -m paper.studies.carried_cloud
-	$(BIN)/python -m paper aircraft --window 0.5 --output paper/results
+	$(BIN)/python -m paper aircraft --window 0.5 --out paper/results
 	test ! -d $(FLIGHTS) || $(BIN)/python -m paper aircraft --messages $(FLIGHTS)/points_2019-12.parquet \
-	    --flights $(FLIGHTS)/flights_2019-12.parquet --scored od_ok --plain-noise-ratio 0.01 --output paper/results
+	    --flights $(FLIGHTS)/flights_2019-12.parquet --scored od_ok --plain-noise-ratio 0.01 --out paper/results
 	$(BIN)/python -m paper.studies.first_trials
 	test ! -d $(FLIGHTS) || $(BIN)/python -m paper.studies.suggested_memory
 	$(MAKE) reproduce

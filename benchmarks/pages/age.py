@@ -35,9 +35,7 @@ def n_changes_since(root: Path, path: Path) -> int:
     if begin is None or git(root, "cat-file", "-e", f"{begin}^{{commit}}") is None:
         begin = git(root, "log", "-1", "--format=%h", "--", str(path))  # when it was committed
     span = f"{begin}..HEAD" if begin else "HEAD"
-    return int(
-        git(root, "rev-list", "--rows-per-window", "--no-merges", span, "--", *ENGINE, *unused) or 0
-    )
+    return int(git(root, "rev-list", "--count", "--no-merges", span, "--", *ENGINE, *unused) or 0)
 
 
 def measured_at(results: Any) -> str | None:

@@ -14,8 +14,8 @@ BLOBS = {
 }
 MOTION_KINDS = ("crossing", "wandering", "walking groups", "ships")
 MOTION_WAYS = {
-    "random_walk": "random_walk",
-    "constant_velocity": "constant_velocity",
+    "random_walk": "still",
+    "constant_velocity": "steady",
     "the motion that is chosen": "chosen",
     "velocity as more features": "velocity as features",
     "Kalman filters, Hungarian matching of each batch's clusters": "Kalman, Hungarian",

@@ -56,12 +56,12 @@ def _kinds(rows: list[Row]) -> str:
 
 
 def _warnings(rows: list[Row]) -> str:
-    assert all(any(w in d for w in WARNINGS.values()) for row in rows for d in row["warnings"])
+    assert all(any(w in d for w in WARNINGS.values()) for row in rows for d in row["doubts"])
     parts = {
-        "none": [row for row in rows if not row["warnings"]],
-        "any": [row for row in rows if row["warnings"]],
+        "none": [row for row in rows if not row["doubts"]],
+        "any": [row for row in rows if row["doubts"]],
         **{
-            shown: [row for row in rows if any(words in doubt for doubt in row["warnings"])]
+            shown: [row for row in rows if any(words in doubt for doubt in row["doubts"])]
             for shown, words in WARNINGS.items()
         },
     }

@@ -21,14 +21,14 @@ def main() -> None:
             given = [Batch(batch) for batch in batches]
             found = suggest_checked(given, [1.0] * len(given), orders=orders)
             row = {"search": search, "is_right": is_right, "kind": kind}
-            rows.append({**row, "warnings": [str(doubt).split(":")[0] for doubt in found.warnings]})
+            rows.append({**row, "doubts": [str(doubt).split(":")[0] for doubt in found.warnings]})
         for is_right in (True, False):
             part = [r for r in rows if r["search"] == search and r["is_right"] is is_right]
-            n = sum(bool(row["warnings"]) for row in part)
+            n = sum(bool(row["doubts"]) for row in part)
             word = "right" if is_right else "wrong"
             print(f"{search}: {n} of {len(part)} streams made to be {word} are doubted", flush=True)
             for row in part:
-                if bool(row["warnings"]) is is_right:
+                if bool(row["doubts"]) is is_right:
                     print(f"  {row['kind']}: {row['doubts'] or 'no doubt'}")
     write_results("quality/doubts", {"machine": machine(), "to_reach": TO_REACH, "streams": rows})
 

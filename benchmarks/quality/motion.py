@@ -80,8 +80,8 @@ def scores(stream: Stream, n_chosen_on: int) -> dict[str, Any]:
     batches, truth = stream
     chosen = suggest_penalties(batches[:n_chosen_on])
     ways: dict[str, Callable[[], list[IntArray]]] = {
-        "random_walk": lambda: follow(batches, n_chosen_on, "random_walk"),
-        "constant_velocity": lambda: follow(batches, n_chosen_on, "constant_velocity"),
+        "still": lambda: follow(batches, n_chosen_on, "random_walk"),
+        "steady": lambda: follow(batches, n_chosen_on, "constant_velocity"),
         "velocity as features": lambda: follow(with_velocity(batches), n_chosen_on, "random_walk"),
         "Kalman, Hungarian": lambda: track_batches(batches, chosen.new_penalty, chosen.max_gap),
         "MiniBatchKMeans, told K": lambda: mini_batches(batches, truth),
@@ -136,11 +136,11 @@ def step_times(n_rounds: int = 15) -> dict[str, float]:
     ratios = {}
     for name, (n_clusters, n_points) in sizes.items():
         batches = _moving_blobs(n_clusters, n_points)
-        best = dict.fromkeys(("random_walk", "constant_velocity"), np.inf)
+        best = dict.fromkeys(("still", "steady"), np.inf)
         for _ in range(n_rounds):
             for motion in best:
                 best[motion] = min(best[motion], _time(batches, motion))
-        ratios[name] = best["constant_velocity"] / best["random_walk"]
+        ratios[name] = best["steady"] / best["still"]
     return ratios
 
 
@@ -172,7 +172,7 @@ def summarize(rows: list[dict[str, Any]]) -> dict[str, Any]:
         of_kind = [row for row in rows if row["kind"] == kind]
         if not of_kind:
             continue
-        gains = [row["chosen"] - row["random_walk"] for row in of_kind]
+        gains = [row["chosen"] - row["still"] for row in of_kind]
         names = [name for name, value in of_kind[0].items() if isinstance(value, float)]
         summary[kind] = {
             "median gain over still": float(np.median(gains)),

@@ -148,7 +148,7 @@ def measure(task: Task, tuned: dict[str, Any]) -> dict[str, Any]:
         "reach_with_labels": tuned["reach"],
         "n_true": int(np.mean([len(set(y[y >= 0].tolist())) for y in truth])),
         "n_found": found.chosen.n_clusters,
-        "warnings": [str(doubt).split(":")[0] for doubt in found.warnings],
+        "doubts": [str(doubt).split(":")[0] for doubt in found.warnings],
     }
 
 

@@ -7,7 +7,7 @@ from dynmeans import plots as plots
 from dynmeans import report as report
 from dynmeans import runs as runs
 from dynmeans import spark as spark
-from dynmeans.anytime.fit_anytime import fit_anytime as fit_anytime
+from dynmeans.anytime.fit import fit_anytime as fit_anytime
 from dynmeans.cluster_function.cluster import DroppedRowsWarning as DroppedRowsWarning
 from dynmeans.cluster_function.cluster import StopWordWarning as StopWordWarning
 from dynmeans.cluster_function.cluster import cluster as cluster
@@ -25,7 +25,7 @@ from dynmeans.estimators.word_vectors import WordVectors as WordVectors
 from dynmeans.families.find import find_families as find_families
 from dynmeans.follow.memory import Memory as Memory
 from dynmeans.follow.model_config import ModelConfig as ModelConfig
-from dynmeans.groups.fit_groups import fit_groups as fit_groups
+from dynmeans.groups.fit import fit_groups as fit_groups
 from dynmeans.parameters.selection import suggest as suggest
 from dynmeans.parameters.selection import suggest_penalties as suggest_penalties
 from dynmeans.records.events import Event as Event

@@ -202,7 +202,9 @@ def test_forecast_of_one_that_cannot_come_back_has_no_radius():
 
 
 def test_moving_feature_that_there_is_not_is_refused_and_nothing_changes():
-    with pytest.raises(ValueError, match="moving must name features of the points, which have 1"):
+    with pytest.raises(
+        ValueError, match="moving_features must name features of the points, which have 1"
+    ):
         step([[1.0]], ONE, STEADY.with_motion("constant_velocity", [4]), orders=VisitingOrders(0))
 
 

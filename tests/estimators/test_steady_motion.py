@@ -103,14 +103,20 @@ def test_moving_features_are_names_numbers_or_yes_and_no(moving_features):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"motion": "wild"}, "motion must be one of still, steady"),
-        ({"moving_features": ["z"]}, "moving must name features, which are x, y, got 'z'"),
-        ({"moving_features": [2]}, "moving must name features of the points, which have 2"),
-        ({"moving_features": [True]}, "moving must say yes or no for each of 2 features, got 1"),
-        ({"moving_features": []}, "moving must name a feature"),
+        ({"motion": "wild"}, "motion must be one of random_walk, constant_velocity"),
+        ({"moving_features": ["z"]}, "moving_features must name features, which are x, y, got 'z'"),
+        (
+            {"moving_features": [2]},
+            "moving_features must name features of the points, which have 2",
+        ),
+        (
+            {"moving_features": [True]},
+            "moving_features must say yes or no for each of 2 features, got 1",
+        ),
+        ({"moving_features": []}, "moving_features must name a feature"),
         (
             {"motion": "random_walk", "moving_features": [0]},
-            "moving needs motion='constant_velocity'",
+            "moving_features needs motion='constant_velocity'",
         ),
     ],
 )

@@ -53,7 +53,7 @@ def _seen_by(monkeypatch, module, call):
 
 
 def _anytime(rows, tmp_path, monkeypatch):
-    module = sys.modules["dynmeans.anytime.fit_anytime"]
+    module = sys.modules["dynmeans.anytime.fit"]
     return _seen_by(monkeypatch, module, lambda: fit_anytime(ROWS, max_batches=1, **GIVEN))
 
 

@@ -26,7 +26,10 @@ def small_frame(**changes):
         ({"by": "key", "features": []}, "features must name at least one column"),
         ({"by": "key", "features": ["x", "x"]}, "features must be different columns"),
         ({"by": "key", "features": ["key"]}, "features must be different columns"),
-        ({"by": "key", "batch_column": "time"}, "batch must name columns of the frame, got 'time'"),
+        (
+            {"by": "key", "batch_column": "time"},
+            "batch_column must name columns of the frame, got 'time'",
+        ),
         ({"by": "key", "weight": "w"}, "weight must name columns of the frame, got 'w'"),
         ({"by": "key", "time_step": 2}, "time_step needs a batch column"),
         ({"by": "key", "batch_column": "hour", "time_step": 0}, "time_step must be greater than 0"),
@@ -46,8 +49,8 @@ def test_columns_are_checked_by_name(options, message):
         ({"x": [0.0, -np.inf, 1.0]}, ValueError, r"-inf in column 'x' of row 1 \(key 'a'\)"),
         ({"x": ["p", "q", "r"]}, TypeError, "columns of numbers, got 'x' of type"),
         ({"hour": [1, 0, 0]}, ValueError, r"must not go back within a key: row 2 \(key 'b'\)"),
-        ({"hour": [1.0, np.inf, 1.0]}, ValueError, "batch must be finite, got inf in row 1"),
-        ({"hour": [1, None, 2]}, ValueError, "batch must have a value in every row"),
+        ({"hour": [1.0, np.inf, 1.0]}, ValueError, "batch_column must be finite, got inf in row 1"),
+        ({"hour": [1, None, 2]}, ValueError, "batch_column must have a value in every row"),
         ({"hour": ["a", "b", "c"]}, TypeError, "numbers or times, got 'hour' of type"),
     ],
 )
@@ -89,7 +92,7 @@ def test_negative_weights_are_refused_by_row():
         ({"model_config": ModelConfig(1.0, n_init=1, random_state=0)}, "made with n_init=3"),
         ({"features": ["y"]}, r"made with features=\['x'\]"),
         ({"by": ["key"]}, "made with by='key'"),
-        ({"batch_column": None}, "made with batch='hour'"),
+        ({"batch_column": None}, "made with batch_column='hour'"),
         ({"time_step": 1.0}, "made with time_step=None"),
     ],
 )

@@ -69,12 +69,14 @@ def test_unsigned_keys_beyond_the_signed_ones_are_keys_like_others(by):
 def test_batches_beyond_64_signed_bits_are_refused_and_not_wrapped():
     hours = np.array([1, 2**63], dtype=np.uint64)
     frame = pd.DataFrame({"k": [0, 0], "hour": hours, "x": [0.0, 1.0]})
-    with pytest.raises(ValueError, match=r"batch must be at most 2\*\*63 - 1, got 922.* in row 1"):
+    with pytest.raises(
+        ValueError, match=r"batch_column must be at most 2\*\*63 - 1, got 922.* in row 1"
+    ):
         fit_groups(frame, by="k", batch_column="hour", model_config=RECIPE)
 
 
 def test_times_that_do_not_fit_nanoseconds_are_refused():
     times = pa.array([0, 10**15], pa.timestamp("s"))
     table = pa.table({"k": [0, 0], "hour": times, "x": [0.0, 1.0]})
-    with pytest.raises(ValueError, match="batch must have times from 1678 to 2261"):
+    with pytest.raises(ValueError, match="batch_column must have times from 1678 to 2261"):
         fit_groups(table, by="k", batch_column="hour", model_config=RECIPE)

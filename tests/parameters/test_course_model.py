@@ -98,5 +98,7 @@ def test_moving_features_are_kept():
 
 
 def test_unknown_motion_is_refused():
-    with pytest.raises(ValueError, match="motion must be one of still, steady, got 'wild'"):
+    with pytest.raises(
+        ValueError, match="motion must be one of random_walk, constant_velocity, got 'wild'"
+    ):
         choose("constant_velocity", motion="wild")

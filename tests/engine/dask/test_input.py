@@ -311,8 +311,8 @@ def test_failed_batch_leaves_the_estimator_as_it_was(client):
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ((-1, 1), ValueError, "entropy must be from 0 to"),
-        ((0.5, 1), TypeError, "entropy must be an integer"),
+        ((-1, 1), ValueError, "seed must be from 0 to"),
+        ((0.5, 1), TypeError, "seed must be an integer"),
         ((0, 0), ValueError, "n_init must be from 1"),
     ],
 )

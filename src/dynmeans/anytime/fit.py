@@ -83,7 +83,7 @@ def iter_anytime(
     Examples
     --------
     >>> import numpy as np
-    >>> from dynmeans.anytime.fit_anytime import iter_anytime
+    >>> from dynmeans.anytime.fit import iter_anytime
     >>> points = np.random.default_rng(0).normal(size=(5000, 2))
     >>> results = iter_anytime(points, new_penalty=2.0, batch_size=500, random_state=0)
     >>> first, second = next(results), next(results)
