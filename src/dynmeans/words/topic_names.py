@@ -37,12 +37,12 @@ class WordCounts:
     def names(self, stop_words: frozenset[str]) -> dict[int, str]:
         """Return a name for each topic that has a word."""
         every: Counter[str] = Counter()
-        for format_count in self.words.values():
-            every.update(format_count)
+        for counts in self.words.values():
+            every.update(counts)
         n_texts = self.sizes.total()
         found = {}
-        for topic, format_count in self.words.items():
-            words = {word: n for word, n in format_count.items() if word not in stop_words}
+        for topic, counts in self.words.items():
+            words = {word: n for word, n in counts.items() if word not in stop_words}
             if name := _name(_shares(words, self.sizes[topic], every, n_texts)):
                 found[topic] = name
         return found

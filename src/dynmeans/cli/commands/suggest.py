@@ -15,7 +15,7 @@ from dynmeans.runs.reading.window import WindowOptions
 if TYPE_CHECKING:
     from dynmeans.records.suggestion import Suggestion
 
-_OF_RECIPE = ("max_gap", "reach", "n_clusters", "motion", "moving_features", "space", "n_init")
+_PARAMETERS = ("max_gap", "reach", "n_clusters", "motion", "moving_features", "space", "n_init")
 _OF_WINDOWS = (
     "features",
     "time",
@@ -30,7 +30,7 @@ _OF_WINDOWS = (
 @with_options(
     {WindowOptions: options.CUT, ReadingOptions: options.SOURCE, ModelConfig: options.PARAMETERS},
     only={
-        ModelConfig: _OF_RECIPE,
+        ModelConfig: _PARAMETERS,
         WindowOptions: (*_OF_WINDOWS, "time_format", "weight", "on_missing", "allowed_lateness"),
     },
     interface="dynmeans suggest",
@@ -111,11 +111,11 @@ def _show(found: "Suggestion", picture: Path | None, as_json: bool) -> None:
     p = found.penalties
     if as_json:
         tried = [asdict(candidate) for candidate in found.candidates]
-        select_fields = {
+        parameters = {
             name: getattr(p, name) for name in ("new_penalty", "max_gap", "reach", "motion")
         }
         words = {"explanation": found.explanation, "warnings": list(found.warnings)}
-        print_json({**select_fields, **words, "candidates": tried})
+        print_json({**parameters, **words, "candidates": tried})
         return
     motion = f" --motion {p.motion}" if p.motion != DEFAULT_MOTION else ""
     print_line(
