@@ -6,15 +6,15 @@ from typing import Annotated
 
 import typer
 
-# A command's file has its name; in the order of the help.
+# In the order of the help; the file has the name of the command, but for those in _FILES.
 COMMANDS = (
     "cluster",
     "suggest",
     "status",
-    "story",
+    "summary",
     "clusters",
     "events",
-    "alerts",
+    "test_alerts",
     "families",
     "name",
     "edit",
@@ -26,10 +26,9 @@ COMMANDS = (
     "report",
     "serve",
     "demo",
-    "try",
+    "browser_page",
 )
-# Try is a word of Python's own; a story is a longer status.
-_FILES = {"try": "try_page", "story": "status"}
+_FILES = {"summary": "status", "test_alerts": "alerts"}
 
 
 def app_for(words: Sequence[str] = ()) -> typer.Typer:
