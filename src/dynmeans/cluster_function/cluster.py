@@ -1,6 +1,5 @@
 """cluster: from a frame to identities that last, in one call."""
 
-import difflib
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
@@ -14,6 +13,7 @@ from dynmeans.cluster_function.notebook import notebook_progress
 from dynmeans.cluster_function.scratch import ScratchFolder
 from dynmeans.follow.defaults import defaults_of, depends_on_rows, with_defaults
 from dynmeans.follow.model_config import PARAMETERS, ModelConfig
+from dynmeans.inputs.old_names import suggest_name
 from dynmeans.records.penalties import AUTO, Penalties
 from dynmeans.records.suggestion import emit_warnings
 from dynmeans.runs.cluster_job import ClusterJob, JobCallbacks
@@ -160,11 +160,7 @@ def _check_names(options: Mapping[str, Any]) -> None:
     known = [*_OWN, *_OF_WINDOWS, *PARAMETERS, *_OF_READING]
     for name in options:
         if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
-            way_out = (
-                f"Did you mean {near[0]!r}?" if near else f"Its options are {', '.join(known)}."
-            )
-            raise TypeError(f"cluster() has no argument {name!r}. {way_out}")
+            raise TypeError(f"cluster() has no argument {name!r}. {suggest_name(name, known)}")
 
 
 def _length(every: Any) -> str | None:

@@ -233,9 +233,9 @@ class Run(Editing, AbstractContextManager["Run"]):
     ) -> Any:
         """One row for each cluster: life, size, status and last center in the source's units.
 
-        With `status` of those that are "active", "inactive" or "forgotten", with `limit` of the newest.
-        Also what people made of it: `name`, `merged_into`, which differs from `cluster_id` where it
-        was merged, and `is_pinned`.
+        `status` selects clusters that are "active", "inactive" or "forgotten", `limit` the newest.
+        Edits are in the columns `name`, `merged_into`, which differs from `cluster_id` if the
+        cluster was merged, and `is_pinned`.
         """
         with self._store.snapshot():
             wanted = self.config.features, self.cluster_state, status, limit

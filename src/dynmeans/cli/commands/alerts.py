@@ -8,7 +8,7 @@ import typer
 from dynmeans.cli import options
 
 
-def test_alerts(
+def alerts(
     run_folder: options.RunFolder,
     rules_file: Annotated[
         Path, typer.Argument(metavar="FILE", help="Rules in TOML, as for cluster --alerts.")
