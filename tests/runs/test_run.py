@@ -324,7 +324,7 @@ def test_a_run_of_a_later_schema_is_refused(tmp_path):
     with sqlite3.connect(tmp_path / "run" / "run.sqlite") as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
-    with pytest.raises(ValueError, match=r"schema version 99; .* understands version 1\."):
+    with pytest.raises(ValueError, match=r"schema version 99; .* understands version 2\."):
         Run.open(tmp_path / "run")
 
 

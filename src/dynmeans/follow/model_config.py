@@ -85,7 +85,7 @@ class ModelConfig:
     Examples
     --------
     >>> model_config = ModelConfig(new_penalty=4.0, max_gap=5)
-    >>> model_config.penalties.max_gap, model_config.space, model_config.changed()
+    >>> model_config.penalties.max_gap, model_config.space, model_config.non_default_fields()
     (5.0, 'raw', {'new_penalty': 4.0, 'max_gap': 5.0})
     >>> ModelConfig.from_json(model_config.to_json()) == model_config
     True
