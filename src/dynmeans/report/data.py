@@ -201,10 +201,10 @@ class ReportData:
                 )
         return replace(self, backdrop=Backdrop(self._axis("x", x), self._axis("y", y), arrays))
 
-    def with_view(self, x: str, y: str, *, y_down: bool | None = None) -> "ReportData":
+    def with_initial_axes(self, x: str, y: str, *, y_down: bool | None = None) -> "ReportData":
         """Return the same report, with other axes drawn at first, by name; "time" is one too.
 
-        `y_down` says whether y is drawn downward, as pixels are counted; None keeps what names and
+        `y_down`: whether y is drawn downward, as pixels are counted; None keeps what names and
         ranges propose.
         """
         down = self.y_down if y_down is None else y_down

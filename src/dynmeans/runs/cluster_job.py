@@ -139,13 +139,13 @@ class ClusterJob:
             self._check_replacement(overwrite)
             check_may_create(self.out, overwrite)  # before rows are read and parameters chosen
         work = _JobRun(self, stop or threading.Event(), shown, time.monotonic())
-        with self.open_source() as source, work.open_run(source, is_there, overwrite) as open_run:
-            done = work.done(source, *open_run, n_threads=n_threads, is_resumed=is_there)
+        with self.open_source() as source, work.open_run(source, is_there, overwrite) as opened:
+            done = work.done(source, *opened, n_threads=n_threads, is_resumed=is_there)
             if done.suggestion is not None and done.suggestion.warnings:
                 told = [[doubt.template, *doubt.values] for doubt in done.suggestion.warnings]
-                open_run[0].store.note({"warnings": told})
-            done = self._with_levels(open_run[0], done)
-            self._name(open_run[0], source, done)
+                opened[0].store.note({"warnings": told})
+            done = self._with_levels(opened[0], done)
+            self._name(opened[0], source, done)
             return done
 
     def _with_levels(self, run: Run, done: JobResult) -> JobResult:
@@ -296,24 +296,24 @@ class _JobRun:
         """Open or make the run; a source that cannot be read makes none."""
         job, config = self.job, self.job.config(source)
         if not (is_there or job.input.is_stream):
-            initial_memory = self._prepare(config, _windows(self.job, source, None))
+            prepared = self._prepare(config, _windows(self.job, source, None))
             with Run.create(job.out, config, overwrite=overwrite) as run:
-                run.set_initial_memory(initial_memory.memory)
-                yield run, initial_memory
+                run.set_initial_memory(prepared.memory)
+                yield run, prepared
             return
         # A stream needs its run at once: messages are kept there that their place does not keep.
-        open_run = Run.open if is_there else partial(Run.create, overwrite=overwrite)
-        with open_run(job.out, config) as run:
+        open_or_create = Run.open if is_there else partial(Run.create, overwrite=overwrite)
+        with open_or_create(job.out, config) as run:
             run.lock()  # before the position is read: nobody may move it
             windows = self._stream(run) if job.input.is_stream else None
-            initial_memory = _PreparedSource(windows or _windows(self.job, source, run.position))
+            prepared = _PreparedSource(windows or _windows(self.job, source, run.position))
             if not run.has_windows:
                 try:
-                    initial_memory = self._prepare(config, initial_memory.windows)
+                    prepared = self._prepare(config, prepared.windows)
                 except StoppedError:
-                    initial_memory = _PreparedSource(raise_on_first_read(StoppedError()))
-                run.set_initial_memory(initial_memory.memory)
-            yield run, initial_memory
+                    prepared = _PreparedSource(raise_on_first_read(StoppedError()))
+                run.set_initial_memory(prepared.memory)
+            yield run, prepared
 
     def _stream(self, run: Run) -> StreamWindows:
         options, source = self.job.windows, self.job.input
@@ -339,13 +339,13 @@ class _JobRun:
         self,
         source: Source | None,
         run: Run,
-        initial_memory: _PreparedSource,
+        prepared: _PreparedSource,
         *,
         n_threads: int | None,
         is_resumed: bool,
     ) -> JobResult:
         """Take all windows in, and say what was done."""
-        windows, before = initial_memory.windows, run.status()
+        windows, before = prepared.windows, run.status()
         total = None if source is None else windows.n_rows
         done = (run.position or {}).get("rows_read", 0)
         with self.shown.progress(total, done, run.config.features) as on_window:
@@ -371,13 +371,13 @@ class _JobRun:
             n_repeated=getattr(windows, "n_repeated", 0),
             seconds=time.monotonic() - self.begin,
             is_resumed=is_resumed,
-            suggestion=initial_memory.choice,
+            suggestion=prepared.choice,
             missing=missing,
             unread=getattr(windows, "unread", ""),
             is_stopped=is_stopped,
             new_cluster_distance=new_cluster_distance(run),
             stop_words=stop_words,
-            notes=tuple(filter(None, (stop_words, *_notes(run, initial_memory.choice)))),
+            notes=tuple(filter(None, (stop_words, *_notes(run, prepared.choice)))),
         )
 
     def _take_all(self, run: Run, windows: Any, **options: Any) -> bool:

@@ -30,7 +30,7 @@ class Cosine(Space):
     >>> space = Cosine()
     >>> space.to_points(np.array([[3.0, 4.0]])).tolist()
     [[0.6, 0.8]]
-    >>> space.tell(1.2)
+    >>> space.format_distance(1.2)
     'cosine 0.4'
     >>> rows = np.random.default_rng(0).normal(size=(50, 100)) + 5 * np.eye(2, 100)[[0, 1] * 25]
     >>> Cosine(n_axes=2).fit(rows).to_points(rows).shape
@@ -136,7 +136,7 @@ class Words(Cosine):
 
     Examples
     --------
-    >>> Words().tell(Words.usual_penalty)
+    >>> Words().format_distance(Words.usual_penalty)
     'cosine 0.15'
     """
 

@@ -132,7 +132,7 @@ def test_a_file_and_a_folder_in_s3_are_read_in_order_of_name(s3, tmp_path):
 def test_a_run_on_an_address_is_that_on_the_file_and_stores_no_signature(server, tmp_path, capsys):
     pytest.importorskip("aiohttp")
     address = f"http://{server}/rows.parquet?signature={SECRET}"
-    given = {"features": ["x", "y"], "batch": "t", "new_penalty": 4.0}
+    given = {"features": ["x", "y"], "window_column": "t", "new_penalty": 4.0}
     words = [
         "cluster",
         address,
