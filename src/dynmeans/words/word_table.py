@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -176,7 +176,7 @@ class WordTable:
         names = list(self.places)
         columns = self._columns["seen_in"], self._columns["last_seen"]
         keys = sorted(range(len(names)), key=lambda k: (-columns[0][k], -columns[1][k], names[k]))
-        kept = np.array(sorted(keys[: self.most_words * 3 // 4]))
+        kept = np.array(sorted(keys[: self.most_words * 3 // 4]), np.int64)
         self.total = self.total - np.delete(self._company, kept, axis=0).sum(axis=0, dtype=np.int64)
         self.totals.n_rests -= int(np.delete(self._columns["n_texts"], kept).sum())
         self._forgotten.update(set(names).difference(names[k] for k in kept.tolist()))
@@ -212,10 +212,27 @@ class WordTable:
         header: Mapping[str, Any],
         stop_words: frozenset[str] = frozenset(),
     ) -> "WordTable":
-        """Read what `take_changes` and `header` gave."""
+        """Read what `take_changes` and `header` gave; refuse what they cannot have given."""
+        try:
+            return cls._read(rows, header, stop_words)
+        except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+            first = str(error).splitlines()[0]
+            raise ValueError(f"the words of the texts so far are damaged: {first}") from error
+
+    @classmethod
+    def _read(
+        cls, rows: Sequence[tuple[Any, ...]], header: Mapping[str, Any], stop_words: frozenset[str]
+    ) -> "WordTable":
         table = cls(stop_words, int(header["most_words"]))
         table.totals = Totals(*(int(header[n]) for n in ("n_texts", "n_rests", "n_windows")))
         table.total = np.array(header["total"], np.int64)
+        counts = (*astuple(table.totals), *(count for row in rows for count in row[1:-1]))
+        if (
+            table.most_words < 1
+            or table.total.shape != (WIDTH,)
+            or not all(0 <= n < 2**53 for n in counts)
+        ):
+            raise ValueError("a count is out of bounds")
         table.places = {row[0]: place for place, row in enumerate(rows)}
         table._make_room()
         for place, (_, *counts, company) in enumerate(rows):
