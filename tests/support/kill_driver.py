@@ -14,7 +14,7 @@ from pathlib import Path
 import run_cases
 
 from dynmeans import Run
-from dynmeans.runs.store import joining, label_parts, store
+from dynmeans.runs.store import compaction, label_files, store
 
 
 def main(table: Path, folder: Path, n_kills: int, seed: int, mode: str) -> int:
@@ -22,9 +22,9 @@ def main(table: Path, folder: Path, n_kills: int, seed: int, mode: str) -> int:
 
     Prints how many kills there were, and at how many different places of the run.
     """
-    joining.AT_ONCE = 4  # parts are joined all the time
+    compaction.AT_ONCE = 4  # parts are joined all the time
     if mode == "join":
-        label_parts.KEPT_SECONDS = -1.0  # and their files removed
+        label_files.KEPT_SECONDS = -1.0  # and their files removed
     rng = random.Random(seed)
     kills, places = 0, set()
     while True:
@@ -36,7 +36,7 @@ def main(table: Path, folder: Path, n_kills: int, seed: int, mode: str) -> int:
                 _die_at(store, "insert_commit", rng.randint(1, 4))
             if mode == "join" and not is_last:
                 place = rng.choice([(store, "_delete_parts"), (store.Store, "remove_files"),
-                                    (store, "insert_part"), (joining, "joined_part")])  # fmt: skip
+                                    (store, "insert_part"), (compaction, "write_compacted_file")])  # fmt: skip
                 _die_at(*place, rng.randint(1, 3), is_after=rng.random() < 0.5)
             seconds = 0.0 if mode == "join" else 2.0 if is_last else rng.choice([0.0, 0.004])
             _follow_and_exit(table, folder, seconds, writer)

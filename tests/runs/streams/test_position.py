@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynmeans import Run
-from dynmeans.follow.recipe import Recipe
+from dynmeans.follow.model_config import ModelConfig
 from dynmeans.runs.configuration import RunConfig
-from dynmeans.runs.reading.far_ahead import FarAhead, Limits
+from dynmeans.runs.reading.future_rows import FutureRowFilter, Limits
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.streams.position import StreamPosition
-from dynmeans.runs.streams.watermark import StreamWindows
+from dynmeans.runs.streams.stream_windows import StreamWindows
 
 # A number of messages each, so that many kinds come together in few examples.
 MESSAGE = st.one_of(
@@ -35,11 +35,11 @@ BREAK = st.tuples(st.sampled_from(["stop", "kill", "fail"]), st.integers(1, 60))
 def test_any_breaks_give_the_windows_letters_and_position_of_an_unbroken_pass(data):
     messages = data.draw(MESSAGES)
     options = WindowOptions(
-        ("x",), time="t", every="10s", time_unit="s", lateness="20s", id="n",
+        ("x",), time="t", every="10s", time_unit="s", allowed_lateness="20s", id="n",
         on_late=data.draw(st.sampled_from(["error", "drop"])),
         on_missing=data.draw(st.sampled_from(["error", "drop"])),
-        unique_ids=data.draw(st.booleans()),
-        hold_last=data.draw(st.booleans()),
+        deduplicate=data.draw(st.booleans()),
+        keep_last_open=data.draw(st.booleans()),
     )  # fmt: skip
     bodies, partitions = bodies_of(messages), "".join(p for *_, p in messages)
     breaks = data.draw(st.lists(BREAK, max_size=5))
@@ -49,8 +49,10 @@ def test_any_breaks_give_the_windows_letters_and_position_of_an_unbroken_pass(da
 
 def follow(folder, bodies, failing, commit_seconds):
     """Read all into a run; where a window is in `failing` what looks at it raises, once."""
-    options = WindowOptions(("x",), time="t", every="10s", time_unit="s", lateness="20s", id="n")
-    config = RunConfig(("x",), Recipe(1.0, random_state=0))
+    options = WindowOptions(
+        ("x",), time="t", every="10s", time_unit="s", allowed_lateness="20s", id="n"
+    )
+    config = RunConfig(("x",), ModelConfig(1.0, random_state=0))
     Run.create(folder, config).close()
     for _ in range(len(failing) + 1):
         with Run.open(folder) as run:
@@ -67,7 +69,7 @@ def follow(folder, bodies, failing, commit_seconds):
                     raise LookupError
 
             stream = Given(bodies, threading.Event(), None)
-            windows = StreamWindows(stream, options, run, until_idle=0.0)
+            windows = StreamWindows(stream, options, run, idle_timeout=0.0)
             try:
                 run.process(
                     windows,
@@ -82,7 +84,7 @@ def follow(folder, bodies, failing, commit_seconds):
         run.verify()
         labels, status = run.labels(frame="arrow"), run.status()
         letters = [letter["position"] for letter in run.dead_letters()]
-    return labels.to_pydict(), (status.n_rows, status.n_late, status.n_windows), letters
+    return labels.to_pydict(), (status.n_rows, status.n_late_rows, status.n_windows), letters
 
 
 @pytest.mark.parametrize("commit_seconds", [0.0, 1e9], ids=["each", "together"])
@@ -161,4 +163,4 @@ def test_a_position_cannot_be_changed():
     with pytest.raises(dataclasses.FrozenInstanceError):
         StreamPosition().n_messages = 3
     with pytest.raises(dataclasses.FrozenInstanceError):
-        FarAhead().largest = 3.0
+        FutureRowFilter().largest = 3.0

@@ -9,9 +9,9 @@ from attack.targets.messages import Given, Kept
 
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.stopping import StoppedError
-from dynmeans.runs.streams.watermark import StreamWindows
+from dynmeans.runs.streams.stream_windows import StreamWindows
 
-OPTIONS = WindowOptions(("x",), time="t", every="10s", time_unit="s", lateness="0")
+OPTIONS = WindowOptions(("x",), time="t", every="10s", time_unit="s", allowed_lateness="0")
 START, YEAR = 1_700_000_000, 366 * 86400
 
 
@@ -30,7 +30,7 @@ def read(bodies, stops, letters):
         stop = threading.Event()
         stream = Given(bodies, stop, after, letters)
         try:
-            for window in StreamWindows(stream, OPTIONS, kept, stop=stop, until_idle=0.0):
+            for window in StreamWindows(stream, OPTIONS, kept, stop=stop, idle_timeout=0.0):
                 kept.commit(window.position, window.dead_letters)
                 taken += window.row_ids.tolist()
         except StoppedError:
@@ -65,7 +65,8 @@ def test_a_row_that_was_ahead_stays_out_after_a_gap_that_goes_beyond_it():
 
 @pytest.mark.parametrize("after", range(8))
 @pytest.mark.parametrize(
-    "cut", [{"time": "t", "every": "10s", "time_unit": "s", "lateness": "0"}, {"batch": "t"}]
+    "cut",
+    [{"time": "t", "every": "10s", "time_unit": "s", "allowed_lateness": "0"}, {"batch": "t"}],
 )
 def test_rows_of_two_partitions_that_come_again_are_in_the_windows_they_were_in(after, cut):
     # The second partition holds windows of the first open; what rows agree on, and which windows

@@ -15,7 +15,7 @@ from attack.targets import Case
 from attack.targets.messages import Given, Kept
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.stopping import StoppedError
-from dynmeans.runs.streams.watermark import StreamWindows
+from dynmeans.runs.streams.stream_windows import StreamWindows
 
 START = 1_700_000_000
 Break = tuple[str, int]  # what breaks, and where
@@ -31,11 +31,11 @@ def ready(name: str) -> Iterator[Case]:
 
 def _attack(rng: random.Random) -> None:
     messages = [_message(rng) for _ in range(rng.choice((5, 20, 60, 120)))]
-    cut = rng.choice([{"every": "10s"}, {"every": "10s"}, {"count": 4}])
+    cut = rng.choice([{"every": "10s"}, {"every": "10s"}, {"rows_per_window": 4}])
     options = WindowOptions(
-        ("x",), time="t", time_unit="s", lateness=rng.choice(["0", "20s"]), id="n",
+        ("x",), time="t", time_unit="s", allowed_lateness=rng.choice(["0", "20s"]), id="n",
         on_late=rng.choice(["error", "drop"]), on_missing=rng.choice(["error", "drop"]),
-        unique_ids=rng.random() < 0.5, hold_last=rng.random() < 0.5, **cut,
+        deduplicate=rng.random() < 0.5, keep_last_open=rng.random() < 0.5, **cut,
     )  # fmt: skip
     kinds = ("stop", "kill", "fail")
     breaks = [(rng.choice(kinds), rng.randint(1, 60)) for _ in range(rng.randint(1, 6))]
@@ -81,7 +81,7 @@ def read(
     for kind, after in [*breaks, ("end", 0)]:
         stop = threading.Event()
         stream = Given(bodies, stop, after if kind == "stop" else None, partitions)
-        reader = StreamWindows(stream, options, kept, stop=stop, until_idle=0.0)
+        reader = StreamWindows(stream, options, kept, stop=stop, idle_timeout=0.0)
         try:
             for n, window in enumerate(reader):
                 if kind == "kill" and n >= after % 7:
@@ -89,7 +89,7 @@ def read(
                 if kind == "fail" and n >= after % 7:
                     raise StoppedError
                 kept.commit(window.position, window.dead_letters)
-                counts = window.n_late, window.n_dropped
+                counts = window.n_late_rows, window.n_dropped_rows
                 windows.append((window.name, window.row_ids.tolist(), counts))
         except StoppedError:
             continue

@@ -16,7 +16,7 @@ from attack.held import refused
 from attack.mutate import FLOATS, INTEGERS, TEXTS, damaged
 from attack.targets import Case
 from dynmeans import DynamicMeans
-from dynmeans.words.split_words import MOST_CHARACTERS, split_words
+from dynmeans.words.split_words import MAX_CHARACTERS, split_words
 from dynmeans.words.topic_names import WordCounts
 from dynmeans.words.word_table import WordTable
 
@@ -52,7 +52,7 @@ def _attack(rng: random.Random) -> int:
         for text, is_there in zip(texts, has_word, strict=True):
             words = split_words(text) if text else []
             assert bool(words) == is_there, f"{text!r} has words and no row, or a row and no words"
-            assert all(len(word) <= MOST_CHARACTERS for word in words), f"{words} of {text!r}"
+            assert all(len(word) <= MAX_CHARACTERS for word in words), f"{words} of {text!r}"
         if has_word.any():
             labels = model.partial_fit(rows[has_word]).labels_
             for text, label in zip(np.array(texts, object)[has_word], labels, strict=True):

@@ -16,31 +16,31 @@ class LateRows:
     """How many rows came lately, and how many of them too late; a value."""
 
     n_rows: int = 0
-    n_late: int = 0
+    n_late_rows: int = 0
 
     @classmethod
     def from_stored(cls, position: Mapping[str, Any] | None) -> "LateRows":
         """Read what a position keeps."""
         return cls(*(position or {}).get("lately", (0, 0)))
 
-    def stored(self) -> dict[str, Any]:
+    def to_json_state(self) -> dict[str, Any]:
         """Return what a position keeps."""
-        return {"lately": [self.n_rows, self.n_late]} if self.n_late else {}
+        return {"lately": [self.n_rows, self.n_late_rows]} if self.n_late_rows else {}
 
     @property
     def share(self) -> float:
         """Which share of the last rows came too late; 0 if they are few."""
-        return self.n_late / self.n_rows if self.n_rows >= _N_ENOUGH else 0.0
+        return self.n_late_rows / self.n_rows if self.n_rows >= _N_ENOUGH else 0.0
 
     def add(self, *, is_late: bool) -> "LateRows":
         """Count a row; older rows count half once there are many."""
         half = 2 if self.n_rows >= _N_LATELY else 1
-        return LateRows(self.n_rows // half + 1, self.n_late // half + is_late)
+        return LateRows(self.n_rows // half + 1, self.n_late_rows // half + is_late)
 
 
 def warn_if_mostly_late(before: LateRows, after: LateRows) -> None:
     """Log a warning each time that late rows become most of the last rows."""
-    if after.n_late > before.n_late and before.share <= 0.5 < after.share:
+    if after.n_late_rows > before.n_late_rows and before.share <= 0.5 < after.share:
         _log.warning("%s", late_warning(after.share))
 
 

@@ -9,9 +9,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dynmeans.runs.reading.cuts import Key
-from dynmeans.runs.reading.far_ahead import Decision, FarAhead, Limits
+from dynmeans.runs.reading.future_rows import Decision, FutureRowFilter, Limits
 from dynmeans.runs.reading.late_rows import LateRows
+from dynmeans.runs.reading.window_rules import Key
 
 Number = tuple[str, Any]  # of a message: its partition and its offset there
 
@@ -38,10 +38,10 @@ class StreamPosition:
     partitions: Mapping[str, Partition] = field(default_factory=dict)
     n_messages: int = 0
     key: Key | None = None  # the last window that was closed
-    far: FarAhead = field(default_factory=FarAhead)
+    far: FutureRowFilter = field(default_factory=FutureRowFilter)
     lately: LateRows = field(default_factory=LateRows)
-    n_late: int = 0  # rows left out since the last window that was closed
-    n_dropped: int = 0
+    n_late_rows: int = 0  # rows left out since the last window that was closed
+    n_dropped_rows: int = 0
 
     @classmethod
     def from_stored(cls, stored: Mapping[str, Any] | None) -> "StreamPosition":
@@ -56,24 +56,28 @@ class StreamPosition:
             partitions=partitions,
             n_messages=stored.get("messages_read", 0),
             key=stored.get("key"),
-            far=FarAhead.from_stored(stored.get("far", {})),
+            far=FutureRowFilter.from_stored(stored.get("far", {})),
             lately=LateRows.from_stored(stored),
-            n_late=stored.get("n_late", 0),
-            n_dropped=stored.get("n_dropped", 0),
+            n_late_rows=stored.get("n_late_rows", 0),
+            n_dropped_rows=stored.get("n_dropped_rows", 0),
         )
 
-    def stored(self) -> dict[str, Any]:
+    def to_json_state(self) -> dict[str, Any]:
         """Return what a run keeps, as JSON has it."""
         partitions = sorted(self.partitions.items())
         stored: dict[str, Any] = {
             "key": self.key,
             "partitions": {name: {"after": read.after, "to": read.to} for name, read in partitions},
             "messages_read": self.n_messages,
-            "far": self.far.stored(),
-            "lately": [self.lately.n_rows, self.lately.n_late],
+            "far": self.far.to_json_state(),
+            "lately": [self.lately.n_rows, self.lately.n_late_rows],
         }
         left_out = {name: list(read.left_out) for name, read in partitions if read.left_out}
-        counts = {"left_out": left_out, "n_late": self.n_late, "n_dropped": self.n_dropped}
+        counts = {
+            "left_out": left_out,
+            "n_late_rows": self.n_late_rows,
+            "n_dropped_rows": self.n_dropped_rows,
+        }
         return stored | {name: value for name, value in counts.items() if value}
 
     def place_of(self, partition: str) -> Any:
@@ -136,12 +140,12 @@ class StreamPosition:
 
     def count_late(self, *, is_letter: bool) -> "StreamPosition":
         """Count a row whose window is closed; dead letters are counted elsewhere."""
-        n_late = self.n_late + (not is_letter)
-        return replace(self, n_late=n_late, lately=self.lately.add(is_late=True))
+        n_late_rows = self.n_late_rows + (not is_letter)
+        return replace(self, n_late_rows=n_late_rows, lately=self.lately.add(is_late=True))
 
     def count_dropped(self) -> "StreamPosition":
         """Count a row that lacks a value."""
-        return replace(self, n_dropped=self.n_dropped + 1)
+        return replace(self, n_dropped_rows=self.n_dropped_rows + 1)
 
     def end(self) -> tuple["StreamPosition", list[Decision]]:
         """Take a first row at the end, which no other was ever compared with."""
@@ -150,7 +154,7 @@ class StreamPosition:
 
     def close(self, key: Key | None) -> "StreamPosition":
         """Close a window; rows that were left out are counted with it."""
-        return replace(self, key=key, n_late=0, n_dropped=0)
+        return replace(self, key=key, n_late_rows=0, n_dropped_rows=0)
 
     def watermark(self, behind: Collection[str]) -> float:
         """The latest time that rows agree on; where some partitions lag, the earliest of these."""
@@ -178,5 +182,11 @@ class StreamPosition:
     def _with(self, name: str, read: Partition, n_messages: int) -> "StreamPosition":
         partitions = {**self.partitions, name: read}
         return StreamPosition(
-            partitions, n_messages, self.key, self.far, self.lately, self.n_late, self.n_dropped
+            partitions,
+            n_messages,
+            self.key,
+            self.far,
+            self.lately,
+            self.n_late_rows,
+            self.n_dropped_rows,
         )

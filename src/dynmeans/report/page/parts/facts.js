@@ -12,7 +12,7 @@ class Facts {
     const { store } = this;
     byId("title").textContent = store.header.title;
     this.drawNumbers();
-    const story = store.header.story ?? [];
+    const story = store.header.summary ?? [];
     byId("story").replaceChildren(...story.map((sentence) => make("p", {}, sentence)));
     byId("story").hidden = story.length === 0;
     this.drawPairs("parameters", store.header.parameters.map(([name, value]) => [name, "", value]));
