@@ -177,7 +177,7 @@ def test_the_panel_fits_a_phone(trial):
 
 
 def test_the_page_grows_by_less_than_300_kb_and_not_at_all_without_the_engine(data):
-    plain = render_page.render_report(data, engine=False)
+    plain = render_page.render_report(data, recluster=False)
     assert len(render_page.render_report(data)) - len(plain) < 300_000
     assert plain == render_page.render_report(replace(data, trial=None))
     assert "wasm" not in plain

@@ -11,10 +11,10 @@ COMMANDS = (
     "cluster",
     "suggest",
     "status",
-    "story",
+    "summary",
     "clusters",
     "events",
-    "alerts",
+    "test_alerts",
     "families",
     "name",
     "edit",
@@ -26,10 +26,10 @@ COMMANDS = (
     "report",
     "serve",
     "demo",
-    "try",
+    "browser_page",
 )
-# Try is a word of Python's own; a story is a longer status.
-_FILES = {"try": "try_page", "story": "status"}
+# Commands in a file of another name.
+_FILES = {"summary": "status", "test_alerts": "alerts"}
 
 
 def app_for(words: Sequence[str] = ()) -> typer.Typer:

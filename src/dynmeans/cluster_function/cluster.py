@@ -110,7 +110,7 @@ def cluster(
     >>> found.labels.value_counts().to_dict(), found.labels.index.equals(frame.index)
     ({0: 200, 1: 200}, True)
     >>> found.clusters[["cluster_id", "n_windows", "status"]].values.tolist()
-    [[0, 20, 'seen'], [1, 20, 'seen']]
+    [[0, 20, 'active'], [1, 20, 'active']]
     """
     given = {"text": text, "time": time, "every": _length(every), "id": id, **options}
     given["penalties"] = penalties

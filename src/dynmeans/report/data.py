@@ -188,7 +188,7 @@ class ReportData:
                 )
         return replace(self, backdrop=Backdrop(self._axis("x", x), self._axis("y", y), arrays))
 
-    def with_view(self, x: str, y: str) -> "ReportData":
+    def with_initial_axes(self, x: str, y: str) -> "ReportData":
         """Return the same report, with other axes drawn at first, by name; "time" is one too."""
         return replace(self, view=(self._axis("x", x), self._axis("y", y)))
 

@@ -234,7 +234,7 @@ class Run(Editing, AbstractContextManager["Run"]):
     ) -> Any:
         """One row for each cluster: life, size, status and last center in the source's units.
 
-        With `status` of those that are "seen", "unseen" or "forgotten", with `limit` of the newest.
+        With `status` of those that are "active", "inactive" or "forgotten", with `limit` of the newest.
         Also what people made of it: `name`, `merged_into`, which differs from `cluster_id` where it
         was merged, and `is_pinned`.
         """

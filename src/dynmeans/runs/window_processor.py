@@ -27,7 +27,7 @@ from dynmeans.runs.store.dead_letters import DeadLetter
 from dynmeans.runs.store.label_files import make_label_table
 from dynmeans.runs.store.store import Store
 from dynmeans.runs.texts import Texts
-from dynmeans.runs.warm_up import first_windows, initial_memory, needs_warm_up
+from dynmeans.runs.warm_up import initial_memory, needs_warm_up, read_warm_up
 
 # A group of windows is committed before its labels take more memory than this many rows.
 MAX_GROUP_ROWS = 500_000

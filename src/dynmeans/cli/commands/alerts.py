@@ -19,7 +19,7 @@ def alerts(
 
     [bold]Example[/bold]
 
-    dynmeans alerts run --test rules.toml
+    dynmeans test-alerts run rules.toml
     """
     from dynmeans.alerts.monitor import replay_alerts
     from dynmeans.alerts.rules import read_rules

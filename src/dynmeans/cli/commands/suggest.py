@@ -43,7 +43,7 @@ def suggest(
             help=f"{options.INPUT}, or - for JSON lines on standard input.",
         ),
     ],
-    picture: Annotated[
+    plot: Annotated[
         Path | None,
         typer.Option(
             "--plot",
@@ -73,8 +73,8 @@ def suggest(
     from dynmeans.runs.cluster_job import ClusterJob
     from dynmeans.runs.input import Input
 
-    if picture is not None:
-        check_file("picture", picture, PICTURES)
+    if plot is not None:
+        check_file("plot", plot, PICTURES)
     usual, varying = defaults_of("dynmeans suggest"), depends_on_rows("dynmeans suggest")
     fields |= {"moving_features": split(fields["moving_features"])}
     job = ClusterJob(
@@ -88,21 +88,21 @@ def suggest(
         found, n_dropped_rows = job.choose()
     if n_dropped_rows:
         log_line(f"{format_count(n_dropped_rows, 'row')} left out: a value is missing.")
-    if picture is not None:
-        _draw(found, picture)
-    _show(found, picture, as_json)
+    if plot is not None:
+        _draw(found, plot)
+    _show(found, plot, as_json)
 
 
-def _draw(found: "Suggestion", picture: Path) -> None:
+def _draw(found: "Suggestion", plot: Path) -> None:
     from dynmeans.plots.figures import new_figure
     from dynmeans.plots.suggestion import plot_suggestion
 
     figure, (ax,) = new_figure((8, 5), 1, 1)
     plot_suggestion(found, ax=ax)
-    figure.savefig(picture, dpi=150)
+    figure.savefig(plot, dpi=150)
 
 
-def _show(found: "Suggestion", picture: Path | None, as_json: bool) -> None:
+def _show(found: "Suggestion", plot: Path | None, as_json: bool) -> None:
     from dynmeans.cli.cluster_result import print_warnings
     from dynmeans.cli.flags import with_flags
     from dynmeans.cli.output import print_json, print_line
@@ -124,6 +124,6 @@ def _show(found: "Suggestion", picture: Path | None, as_json: bool) -> None:
     print_line("")
     for sentence in found.explanation_lines:
         print_line(with_flags(sentence, ["cluster"]))
-    if picture is not None:
-        print_line(f"Picture: {picture}")
+    if plot is not None:
+        print_line(f"Picture: {plot}")
     print_warnings(found)

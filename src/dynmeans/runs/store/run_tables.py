@@ -22,7 +22,7 @@ from dynmeans.runs.store.label_tables import NO_LABELS, WindowLabels
 from dynmeans.runs.store.store import Store
 
 _WHEN = [("step", pa.int64()), ("time", pa.float64()), ("window", pa.string())]
-STATUSES = ("seen", "unseen", "forgotten")
+STATUSES = ("active", "inactive", "forgotten")
 
 
 def events_table(
@@ -147,7 +147,7 @@ def _cluster_condition(state: ClusterState, status: str | None) -> tuple[str, li
 def _status(age: float | None) -> str:
     if age is None:
         return "forgotten"
-    return "seen" if age == 1.0 else "unseen"
+    return "active" if age == 1.0 else "inactive"
 
 
 def step_records(
