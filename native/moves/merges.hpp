@@ -9,7 +9,7 @@
 
 #include "moves/sets.hpp"
 
-namespace dynmeans::moves {
+namespace dynmeans {
 
 template <typename Value>
 class Merges {
@@ -96,4 +96,4 @@ class Merges {
     std::vector<std::uint8_t> is_merged_;
 };
 
-}  // namespace dynmeans::moves
+}  // namespace dynmeans

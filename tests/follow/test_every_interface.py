@@ -1,7 +1,7 @@
-"""Every face of the package times every field of a model configuration: the same to the bit, or refused by name.
+"""Every interface times every field of `ModelConfig`: equal to the bit, or refused by name.
 
-A field that is added to `ModelConfig` fails here until it has a value in `CASES`, and then in every face
-that neither serves nor refuses it.
+A field that is added to `ModelConfig` fails here until it has a value in `CASES`, and then in every
+face that neither serves nor refuses it.
 """
 
 from types import SimpleNamespace
@@ -253,7 +253,7 @@ SHOWN = {"moving_features": ",".join, "n_clusters": lambda ends: "{}-{}".format(
 
 
 def _command(fields, field, tmp_path):
-    """Every field of a model configuration is an option of its name; penalties as one value are not."""
+    """Every field of a configuration is an option; penalties as one value are not."""
     if field == "penalties":
         raise TypeError("penalties is no option")
     _table().to_csv(tmp_path / "rows.csv", index=False)
@@ -280,7 +280,7 @@ PENALTIES = {"penalties", "new_penalty", "max_gap", "reach", "revival_penalty", 
 
 
 def _step(fields, field):
-    """`step` takes penalties and orders as values; what is left of a model configuration it takes by name."""
+    """`step` takes penalties and orders as values; the other fields it takes by name."""
     known = begin(
         ModelConfig(**{k: v for k, v in fields.items() if k in PENALTIES}), [Batch(BATCHES[0])]
     )
@@ -324,12 +324,14 @@ def _metric(truth, labels):
 def _tuned(fields, field):
     """The same trial by hand: three seeds, one after the other."""
     tune = pytest.importorskip("dynmeans.estimators.tuning").tune
-    others = {k: v for k, v in fields.items() if k not in (*PENALTIES - {"revival"},)}
-    result = tune(BATCHES, TRUTH, metric=_metric, n_trials=1, ranges=RANGES, **others)
+    as_same_device = {k: v for k, v in fields.items() if k not in (*PENALTIES - {"revival"},)}
+    result = tune(BATCHES, TRUTH, metric=_metric, n_trials=1, ranges=RANGES, **as_same_device)
     scores = []
     for seed in np.random.SeedSequence(fields["random_state"]).generate_state(3):
         model = DynamicMeans(
-            result.penalties, **_beside(others) | {"random_state": int(seed)}, **_space(others)
+            result.penalties,
+            **_beside(as_same_device) | {"random_state": int(seed)},
+            **_space(as_same_device),
         )
         scores.append(_metric(TRUTH, model.fit_sequence(BATCHES)[0]))
     return np.array([np.mean(scores), result.penalties.new_penalty])
@@ -419,6 +421,20 @@ def test_a_face_gives_what_the_estimator_gives_in_every_space(name, space, tmp_p
     expected = _outcome(reference, fields, "space", tmp_path)
     assert len(np.unique(found)) > 1
     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
+@pytest.mark.parametrize(("field", "value"), [("search", "deep"), ("motion", "constant_velocity")])
+@pytest.mark.parametrize("space", ["cosine", "words"])
+@pytest.mark.parametrize("name", ["partial_fit", *FACES])
+def test_every_face_refuses_deeper_search_and_velocities_on_the_sphere(
+    name, space, field, value, tmp_path
+):
+    fields = {"new_penalty": 0.01, "random_state": 3, "space": space, field: value}
+    face = FACES[name][0] if name in FACES else _partial_fit
+    found = _outcome(face, fields, field, tmp_path)
+    assert isinstance(found, Exception)
+    assert field in str(found) or (name == "step" and "space" in str(found)), found
 
 
 @pytest.mark.parametrize("space", IN_SPACES)

@@ -181,7 +181,7 @@ def test_clusters_tell_life_size_and_status(run):
     assert clusters["first_step"].tolist() == [0, 0]
     assert clusters["last_step"].tolist() == [2, 0]
     assert clusters["n_points"].tolist() == [6, 2]
-    assert clusters["status"].tolist() == ["active", "inactive"]
+    assert clusters["status"].tolist() == ["seen", "unseen"]
 
 
 @pytest.mark.parametrize(("weight", "dtype"), [(None, "int64"), (0.7, "float64")])
@@ -196,7 +196,7 @@ def test_points_are_counted_in_integers_unless_they_have_weights(run, weight, dt
 
 def test_a_forgotten_cluster_is_still_listed(run):
     run.process([Window(PLACES), *(Window(PLACES[[0, 2]]) for _ in range(8))])
-    assert run.clusters()["status"].tolist() == ["active", "forgotten"]
+    assert run.clusters()["status"].tolist() == ["seen", "forgotten"]
 
 
 def test_history_is_that_of_the_estimator(run):

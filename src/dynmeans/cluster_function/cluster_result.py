@@ -10,21 +10,30 @@ import numpy as np
 import pyarrow as pa
 
 from dynmeans.cluster_function.input_tables import InputTable, with_dates
-from dynmeans.cluster_function.notebook import display, display_figure, summary_table, to_iframe
+from dynmeans.cluster_function.levels import LevelsShown, levels_shown
+from dynmeans.cluster_function.notebook import (
+    display,
+    display_figure,
+    display_widget,
+    summary_table,
+    to_iframe,
+)
 from dynmeans.cluster_function.scratch import ScratchFolder
 from dynmeans.cluster_function.summary import dropped_rows_message, summary_lines
+from dynmeans.cluster_function.view import ReportView
+from dynmeans.families.levels import FINE
 from dynmeans.inputs.input_error import InputError
 from dynmeans.records.arrays import IntArray
 from dynmeans.records.families import Families
 from dynmeans.records.history import History
 from dynmeans.records.penalties import Penalties
-from dynmeans.runs.analysis.label_view import LabelView, confirmed_of_run
+from dynmeans.runs.analysis.label_view import confirmed_of_run, view_of_run
 from dynmeans.runs.analysis.profiles import describe_clusters
 from dynmeans.runs.analysis.run_families import families_of_run
 from dynmeans.runs.analysis.status import RunStatus
 from dynmeans.runs.analysis.suggested_matches import SuggestedMatch, suggested_matches_of_run
 from dynmeans.runs.analysis.summary import summarize_run
-from dynmeans.runs.analysis.topics import topic_table
+from dynmeans.runs.analysis.topics import topic_table, topic_words
 from dynmeans.runs.cluster_job import ClusterJob, JobResult
 from dynmeans.runs.export.export_labels import export_labels
 from dynmeans.runs.export.geojson import write_geojson
@@ -39,8 +48,9 @@ class ClusterResult:
     """The rows of a frame with the identities of their clusters; made by `dynmeans.cluster`.
 
     Everything is read from the run folder when it is first asked for.
-    `folder` is the run folder, which all commands take too; one that was not named with `run_folder` is
-    removed with this object. `suggestion` says how penalties were chosen, where they were.
+    `folder` is the run folder, which all commands take too; one that was not named with
+    `run_folder` is removed with this object. `suggestion` says how penalties were chosen, where
+    they were.
     """
 
     def __init__(
@@ -53,13 +63,13 @@ class ClusterResult:
         self.folder: Path = job.out
         self.suggestion = done.suggestion
         self._job, self._origin, self._done = job, origin, done
-        self._scratch = scratch
+        self._scratch, self._status = scratch, done.status
         self._is_kept = not self.folder.is_relative_to(scratch.path)
 
     @property
     def status(self) -> RunStatus:
         """The numbers of the run."""
-        return self._done.status
+        return self._status
 
     @property
     def missing(self) -> Mapping[str, int]:
@@ -86,19 +96,51 @@ class ClusterResult:
     def confirmed_labels(self) -> Any:
         """`labels` with -1 for identities below `min_cluster_size` or `min_batches`."""
         with self.run() as run:
-            ids = confirmed_of_run(run)
-        return self._labels(lambda found: np.where(np.isin(found, ids), found, -1))
+            ids, shown = confirmed_of_run(run), run.edits.resolve_ids
+        return self._labels(lambda found: np.where(np.isin(shown(found), ids), shown(found), -1))
 
     @cached_property
     def labels(self) -> Any:
-        """Identity of every row, null where it was left out: a series on the frame's own index.
+        """Cluster of every row, null where it was left out: a series on the frame's own index.
+
+        Noise is -1.
 
         Of texts with `n_clusters` the identity of its group, and -1 for a text without a word.
         A series of polars or an Arrow array for those; for a path or a relation a pandas series by
         number of row, or by `id`.
         """
         with self.run() as run:
-            return self._labels(run.groups.resolve_ids)
+            return self._labels(run.edits.resolve_ids)
+
+    @cached_property
+    def subcluster_labels(self) -> Any:
+        """As `labels`, the subcluster of every row, as it was found."""
+        return self._labels(lambda found: found)
+
+    @property
+    def levels(self) -> LevelsShown | None:
+        """Three answers side by side: "fine", "default" and "coarse"; None for texts."""
+        with self.run() as run:
+            return levels_shown(run)
+
+    def choose_level(self, name: str) -> None:
+        """Show another of `levels`; stored in the run, and edits stay."""
+        with self.run() as run:
+            run.choose_level(name)
+            self._status = run.status()
+        self._forget_views()
+
+    def merge(self, cluster_id: int, other_id: int, *, author: str | None = None) -> None:
+        """Show two clusters as one, under the first number; stored in the run with who and when."""
+        with self.run() as run:
+            run.merge_clusters(cluster_id, other_id, author=author)
+        self._forget_views()
+
+    def split(self, cluster_id: int, *, author: str | None = None) -> None:
+        """Show the subclusters of a cluster by themselves; stored in the run with who and when."""
+        with self.run() as run:
+            run.split_cluster(cluster_id, author=author)
+        self._forget_views()
 
     def _labels(self, shown: Callable[[IntArray], IntArray]) -> Any:
         assert self.status.position is not None
@@ -119,6 +161,12 @@ class ClusterResult:
         with self.run() as run:
             return self._frame(run.clusters(frame="arrow"))
 
+    @cached_property
+    def subclusters(self) -> Any:
+        """As `clusters`, one row for each subcluster; `merged_into` is its cluster."""
+        with self.run() as run:
+            return self._frame(run.clusters(frame="arrow", level=FINE))
+
     @property
     def topics(self) -> Any:
         """Clusters of texts as a reader looks at them, the largest first: one row for each.
@@ -127,6 +175,15 @@ class ClusterResult:
         """
         with self.run() as run:
             return self._frame(topic_table(run))
+
+    @property
+    def words_per_window(self) -> Any:
+        """What is new in each topic of texts, window by window: its words, the most telling first.
+
+        A window in which a topic has one text is left out.
+        """
+        with self.run() as run:
+            return self._frame(topic_words(run))
 
     @cached_property
     def events(self) -> Any:
@@ -138,7 +195,7 @@ class ClusterResult:
     def history(self) -> History:
         """The record of every window."""
         with self.run() as run:
-            return run.history()
+            return run.history(joined=True)
 
     @property
     def suggested_matches(self) -> list[SuggestedMatch]:
@@ -150,7 +207,7 @@ class ClusterResult:
             return suggested_matches_of_run(run)
 
     def _forget_views(self) -> None:
-        for cached in ("clusters", "events", "history"):
+        for cached in ("clusters", "subclusters", "events", "history", "labels"):
             self.__dict__.pop(cached, None)
 
     def run(self) -> Run:
@@ -184,11 +241,6 @@ class ClusterResult:
             )
         return self._frame(found.to_arrow())
 
-    def summary(self) -> str:
-        """Say what happened, in a few sentences made from facts."""
-        with self.run() as run:
-            return "\n".join(summarize_run(run))
-
     def name_cluster(self, cluster_id: int, name: str, *, author: str | None = None) -> None:
         """Give a cluster a name, shown wherever it is; stored in the run with who and when."""
         with self.run() as run:
@@ -196,8 +248,9 @@ class ClusterResult:
         self._forget_views()
 
     def summary(self) -> str:
-        """Say in a few lines what was found, how, and which rows were left out."""
-        return "\n".join(self._lines())
+        """Return what was found, how, and what happened: one sentence per line."""
+        with self.run() as run:
+            return "\n".join(dict.fromkeys([*self._lines(), *summarize_run(run)]))
 
     def write_labels(self, path: str | os.PathLike[str]) -> Path:
         """Write the rows with `cluster_id`: .parquet, .csv, or .jsonl; memory stays flat."""
@@ -207,7 +260,7 @@ class ClusterResult:
                 path,
                 input=self._job.input.rows,
                 allow_stored_sql=True,
-                view=LabelView(edits=run.edits),
+                view=view_of_run(run),
             )
         return Path(path)
 
@@ -235,13 +288,33 @@ class ClusterResult:
 
     def show(
         self, height: int = 760, title: str | None = None, *, describe: str | Sequence[str] = ()
-    ) -> None:
-        """Show the report in a notebook."""
-        from dynmeans.report.from_run import run_page
+    ) -> ReportView:
+        """Show the report in a notebook.
+
+        Returns
+        -------
+        ReportView
+            `selected` has what is chosen on the page, `select(...)` chooses; needs
+            ``dynmeans[notebook]``.
+        """
+        from dynmeans.report import render_report
+        from dynmeans.report.from_run import run_report
 
         with self.run() as run:
-            page = run_page(run, **self._shown(title, describe))
-        display(to_iframe(page, height))
+            data = run_report(run, **self._shown(title, describe))
+        page = render_report(data)
+        widget = display_widget(page, height)
+        if widget is None:
+            display(to_iframe(page, height))
+        numbers = np.empty(0, dtype=np.int64) if data.rows is None else data.rows.numbers
+        return ReportView(widget, numbers, self._rows_of)
+
+    def _rows_of(self, cluster_ids: list[int]) -> IntArray:
+        """Return the numbers of all rows of these clusters."""
+        key = "row_id" if self._job.windows.id is None else "row"
+        with self.run() as run:
+            tables = [(t[key].to_numpy(), t["cluster_id"].to_numpy()) for t in run.label_tables()]
+        return np.sort(np.concatenate([rows[np.isin(ids, cluster_ids)] for rows, ids in tables]))
 
     def plot(self, kind: str = "all") -> Any:
         """Draw tracks, the timeline of lives and numbers of clusters; or one of them.
@@ -259,8 +332,8 @@ class ClusterResult:
         return figure
 
     def __repr__(self) -> str:
-        """Say what was found, in a few lines."""
-        return self.summary()
+        """Return what was found, in a few lines."""
+        return "\n".join(self._lines())
 
     def _repr_html_(self) -> str:
         """Show a notebook what was found, and the largest clusters."""

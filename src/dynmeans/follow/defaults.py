@@ -43,7 +43,7 @@ INTERFACES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     "tune": {NUMBERS: _REPEATABLE},
     "cluster": _INPUT,
     "dynmeans cluster": {**_INPUT, STREAM: _MESSAGES},
-    "dynmeans suggest": {NUMBERS: _TABLE},
+    "dynmeans suggest": _INPUT,
     # Code that reads windows itself is told of the first row that lacks a value.
     "Run": {NUMBERS: _MESSAGES},
     "foreach_batch": {STREAM: _MESSAGES},
@@ -94,11 +94,11 @@ def with_defaults(interface: str) -> Callable[[Interface], Interface]:
     told = ", ".join(f"`{name}` ({value})" for name, value in own.items())
     words = fill(f"Defaults that differ from `DynamicMeans`: {told}.", 92)
 
-    def decorate(function: Interface) -> Interface:
-        if function.__doc__ is not None:  # as it is under python -OO
+    def decorate(add_parameter_docs: Interface) -> Interface:
+        if add_parameter_docs.__doc__ is not None:  # as it is under python -OO
             text = words.replace("\n", "\n        ")
-            function.__doc__ = function.__doc__.replace("{defaults}", text)
-        return function
+            add_parameter_docs.__doc__ = add_parameter_docs.__doc__.replace("{defaults}", text)
+        return add_parameter_docs
 
     return decorate
 

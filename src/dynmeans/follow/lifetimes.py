@@ -20,7 +20,9 @@ class Lifetimes(NamedTuple):
     `waiting` may be longer: later memories share it, and each looks at its own beginning.
     """
 
-    counted: Counted | tuple[FloatArray, IntArray]  # as a pair of arrays: of identities from 0 on
+    format_count: (
+        Counted | tuple[FloatArray, IntArray]
+    )  # as a pair of arrays: of identities from 0 on
     waiting: list[tuple[IntArray, Any]]
     n_waiting: int
     n_ids: int
@@ -33,27 +35,32 @@ def add_batch_to_lifetimes(
     lifetimes: Lifetimes, clustering: Clustering, state: ClusterState
 ) -> Lifetimes:
     """Return the lives after one more batch; who is forgotten is left out in time."""
-    counted, waiting, n, n_ids = lifetimes
+    format_count, waiting, n, n_ids = lifetimes
     if n >= MOST_WAITING or n_ids >= MOST_IDS:
-        counted, waiting, n, n_ids = without_forgotten(count_lifetimes(lifetimes), state), [], 0, 0
+        format_count, waiting, n, n_ids = (
+            without_forgotten(count_lifetimes(lifetimes), state),
+            [],
+            0,
+            0,
+        )
     elif len(waiting) > n or n == 0:
         waiting = waiting[:n]
     waiting.append((clustering.ids, clustering.counts))
-    return Lifetimes(counted, waiting, n + 1, n_ids + len(clustering.ids))
+    return Lifetimes(format_count, waiting, n + 1, n_ids + len(clustering.ids))
 
 
 def count_lifetimes(lifetimes: Lifetimes) -> Counted:
     """Return points and batches of each identity, the batches that wait included."""
-    counted, batches = lifetimes.counted, lifetimes.waiting[: lifetimes.n_waiting]
-    if not isinstance(counted, dict):
-        points, n_batches = (part.tolist() for part in counted)
-        counted = dict(enumerate(zip(points, n_batches, strict=True)))
+    format_count, batches = lifetimes.format_count, lifetimes.waiting[: lifetimes.n_waiting]
+    if not isinstance(format_count, dict):
+        points, n_batches = (part.tolist() for part in format_count)
+        format_count = dict(enumerate(zip(points, n_batches, strict=True)))
     if not batches:
-        return counted
+        return format_count
     ids, counts = (np.concatenate(arrays) for arrays in zip(*batches, strict=True))
     names, rows = np.unique(ids, return_inverse=True)
     sums = np.bincount(rows, weights=counts).tolist()
-    more = counted.copy()
+    more = format_count.copy()
     for k, n, n_more in zip(names.tolist(), sums, np.bincount(rows).tolist(), strict=True):
         n_points, n_before = more.get(k, (0.0, 0))
         more[k] = n_points + n, n_before + n_more
@@ -70,8 +77,8 @@ def without_forgotten(lifetimes: Counted, state: ClusterState) -> Counted:
 def lifetimes_of_sequence(clusterings: list[Clustering], state: ClusterState) -> Lifetimes:
     """Return the lives after a whole sequence of batches from nothing."""
     batches = [(found.ids, found.counts) for found in clusterings]
-    counted = count_lifetimes(Lifetimes({}, batches, len(batches), 0))
-    return NO_LIFETIMES._replace(counted=without_forgotten(counted, state))
+    format_count = count_lifetimes(Lifetimes({}, batches, len(batches), 0))
+    return NO_LIFETIMES._replace(format_count=without_forgotten(format_count, state))
 
 
 def confirmed_by_lifetime(

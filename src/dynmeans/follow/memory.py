@@ -63,6 +63,21 @@ class Memory:
     plan: Any = None  # what the last model configuration came to; made again where it is missing
     method: str = OURS
 
+    def with_clusters(self, clusters: ClusterState, lifetimes: Lifetimes) -> "Memory":
+        """Return the memory after one more batch of which nothing else is kept."""
+        return Memory(
+            clusters,
+            self.space,
+            self.penalties,
+            self.seed,
+            self.n_features,
+            self.feature_names,
+            lifetimes,
+            self.evidence,
+            self.plan,
+            self.method,
+        )
+
     @property
     def is_initialized(self) -> bool:
         """Whether space and penalties are known."""
@@ -160,7 +175,9 @@ def _from_arrays(arrays: Arrays, header: Mapping[str, Any]) -> Memory:
         check_count("seed", header["seed"], at_least=0, at_most=2**64 - 1),
         n_features,
         names,
-        NO_LIFETIMES._replace(counted={int(k): (points, int(n)) for k, points, n in lifetimes}),
+        NO_LIFETIMES._replace(
+            format_count={int(k): (points, int(n)) for k, points, n in lifetimes}
+        ),
         None if evidence is None else Evidence.from_arrays(_under(_EVIDENCE, arrays), evidence),
         method=header["method"],
     )

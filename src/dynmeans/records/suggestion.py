@@ -31,12 +31,15 @@ class Candidate:
         Clusters seen in a batch, on average.
     n_identities : int
         Different clusters over all batches.
+    n_repeated : float
+        Clusters seen in a batch, on average, without those of one or two points in all batches.
     """
 
     penalties: Penalties
     bits: float
     n_clusters: float
     n_clusters_total: int
+    n_repeated: float = 0.0
 
 
 def _plain_distance(squared: float) -> str:
@@ -65,6 +68,8 @@ class Suggestion:
         What a batch is called where it came from: "window" where rows were cut into windows.
     uses_matching : bool
         Whether the clusters are those of another clusterer, and only matched.
+    reason : str
+        Why it was chosen, where that is not the length of a description.
     format_distance : callable
         Says a squared distance in the unit of the space.
     """
@@ -79,6 +84,7 @@ class Suggestion:
     warnings: tuple[ArgumentText, ...] = ()
     batch_noun: str = "batch"
     uses_matching: bool = False
+    reason: str = ""
     format_distance: Callable[[float], str] = _plain_distance
 
     @property
@@ -108,14 +114,15 @@ class Suggestion:
         batches = plural(self.batch_noun)
         return ArgumentText(
             f"{{new_penalty}} was chosen on the first {self.n_batches:,} {batches}, which hold "
-            f"{format_count(looked_at, 'cluster')} on average; all {n_batches:,} hold {n_clusters:.3g}."
+            f"{format_count(looked_at, 'cluster')} on average; "
+            f"all {n_batches:,} hold {n_clusters:.3g}."
         )
 
     def _parameters_in_words(self) -> list[ArgumentText]:
         p, who = self.penalties, "cluster" if self.uses_matching else "point"
         words = [
-            f"{{new_penalty}} {p.new_penalty:.4g}: a {who} farther than {self.format_distance(p.new_penalty)} "
-            "from every cluster starts a new one."
+            f"{{new_penalty}} {p.new_penalty:.4g}: a {who} farther than "
+            f"{self.format_distance(p.new_penalty)} from every cluster starts a new one."
         ]
         if self.n_batches == 1:
             words.append(
@@ -138,6 +145,8 @@ class Suggestion:
         return [ArgumentText(text) for text in words]
 
     def _reason_in_words(self) -> str:
+        if self.reason:
+            return self.reason
         if self.uses_matching:
             return "The distance is half of the usual one between neighbors."
         why = "describes the points most briefly" if self.has_lasting_clusters else "is the safest"

@@ -70,7 +70,7 @@ def render_try_page() -> str:
     )
 
 
-def write_browser_page(path: str | os.PathLike[str]) -> Path:
+def write_try_page(path: str | os.PathLike[str]) -> Path:
     """Write the page to one file, replacing an old one only once all is on disk."""
     return write_page(path, render_try_page)
 

@@ -7,22 +7,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from dynmeans.inputs.argument_text import Namer, as_python_arguments
 from dynmeans.report.axes import in_space
 from dynmeans.report.build import report_data
 from dynmeans.report.center_positions import align_centers
-from dynmeans.report.data import ReportData
+from dynmeans.report.data import ReportData, Warned
 from dynmeans.report.descriptions import descriptions
 from dynmeans.report.recluster_settings import Trial
 from dynmeans.report.render_page import render_report, write_report
+from dynmeans.runs.analysis.carried_rows import carried_rows
 from dynmeans.runs.analysis.profiles import describe_clusters
 from dynmeans.runs.analysis.scale_sensitivity import (
     format_scale_sensitivity,
     scale_sensitivity_of_run,
 )
 from dynmeans.runs.analysis.space_messages import new_cluster_distance, suggest_space
-from dynmeans.runs.analysis.suggested_matches import suggested_matches_of_run
-from dynmeans.runs.analysis.summary import summarize_run
+from dynmeans.runs.analysis.suggested_matches import SuggestedMatch, suggested_matches_of_run
+from dynmeans.runs.analysis.summary import facts_of, warnings_of
 from dynmeans.runs.analysis.truth_counts import score_run
 from dynmeans.runs.reading.columns import is_of_vector
 from dynmeans.runs.run import Run
@@ -30,6 +33,8 @@ from dynmeans.runs.streams.addresses import is_address
 
 # lambda, N_Q and k_tau as given or chosen, and what they come to.
 _PENALTIES = ("new_penalty", "max_gap", "reach", "revival_penalty", "drift", "revival", "motion")
+# Columns of the source that a page shows beside its points.
+_CARRIED = ("text", "id", "time", "truth")
 # What of the source a command must name to cut the same rows into the same windows.
 _ASKED = (
     "text",
@@ -53,6 +58,7 @@ def run_report(
     allow_stored_sql: bool = False,
     describe: Sequence[str] = (),
     name_of: Namer = as_python_arguments,
+    has_rows: bool = True,
 ) -> ReportData:
     """Gather what the report of a run shows.
 
@@ -73,6 +79,10 @@ def run_report(
         Further columns of the input to describe clusters by, as for `describe_clusters`.
     name_of : callable
         Names the arguments that the page advises; `typed` does it as the command takes them.
+    has_rows : bool
+        Whether the page carries columns of the input for its points: `describe`, and the columns
+        of text, id, time and truth. A page that is made again and again, such as a live one, does
+        without, for the input is read once for them.
     """
     # A run that goes on may commit between the two: the samples, read first, set the end.
     samples = list(run.samples())
@@ -110,6 +120,11 @@ def run_report(
         )
         notes.insert(0, rule)
     notes += [text.render(name_of) for text in (advice, suggest_space(run)) if text is not None]
+    source = run.config.source
+    carried = [*describe, *(source[name] for name in _CARRIED if source.get(name))]
+    drawn_rows = np.split(data.points.origins, np.cumsum(data.points.sizes)[:-1])
+    reading = {"input": input, "allow_stored_sql": allow_stored_sql}
+    rows = carried_rows(run, samples, drawn_rows, carried, **reading) if has_rows else None
     links, model_config, edits = (
         suggested_matches_of_run(run, history),
         run.config.model_config,
@@ -126,8 +141,25 @@ def run_report(
         descriptions={k: tuple(told) for k, told in texts.items()},
         suggested_matches=[(link.cluster_id, link.other_id, link.gap) for link in links],
         notes=tuple(notes),
-        summary=tuple(summarize_run(run, name_of, links)),
+        summary=tuple(facts_of(run)),
+        rows=rows,
+        warnings=page_warnings(run, name_of, links),
     )
+
+
+def summary_fields(run: Run, name_of: Namer) -> dict[str, Any]:
+    """Return the fields of the header that a live page shows as the run grows."""
+    status, links = run.status(), suggested_matches_of_run(run)
+    left_out = status.n_dropped_rows + status.n_late_rows + status.n_dead_letters
+    counts = {"n_rows": status.n_rows, "n_noise": status.n_wordless, "n_left_out": left_out}
+    told = [warned._asdict() for warned in page_warnings(run, name_of, links)]
+    return {"summary": facts_of(run), "warnings": told, "counts": counts}
+
+
+def page_warnings(run: Run, name_of: Namer, links: list[SuggestedMatch]) -> tuple[Warned, ...]:
+    """Return what may be wrong with a run, and the arguments that would change it."""
+    advice, doubts = warnings_of(run, links)
+    return tuple(Warned(text.render(name_of), text.advises) for text in (*doubts, *advice))
 
 
 def run_page(run: Run, **options: Any) -> str:

@@ -16,12 +16,15 @@ from dynmeans.inputs.input_error import InputError
 from dynmeans.report.data import ReportData
 from dynmeans.report.encode import report_json
 from dynmeans.report.recluster_settings import encode_recluster
+from dynmeans.report.row_columns import packed_rows
 
 STYLES = (
     "style/theme.css",
     "style/layout.css",
     "style/parts.css",
     "style/lists.css",
+    "style/filter.css",
+    "style/levels.css",
     "style/narrow.css",
 )
 # In the order in which one builds on the other.
@@ -32,7 +35,11 @@ SCRIPTS = (
     "data/families.js",
     "data/cluster.js",
     "data/store.js",
+    "data/row_columns.js",
+    "data/rows.js",
     "data/view.js",
+    "data/regroup.js",
+    "data/levels.js",
     "parts/filters.js",
     "parts/virtual_list.js",
     "data/time_scale.js",
@@ -50,30 +57,38 @@ SCRIPTS = (
     "picture/player.js",
     "parts/timeline.js",
     "parts/charts.js",
+    "parts/crossfilter.js",
+    "parts/cluster_rows.js",
+    "parts/contents.js",
     "parts/details.js",
     "parts/event_list.js",
     "parts/facts.js",
+    "parts/summary.js",
     "parts/transport.js",
     "parts/beside.js",
+    "parts/level_pictures.js",
     "parts/downloads.js",
     "parts/permalink.js",
+    "parts/bridge.js",
     "main.js",
 )
 # Of a page on which other scales can be tried; the worker has scripts of its own.
 ENGINE_SCRIPTS = ("engine/spaces.js", "engine/trial.js", "engine/panel.js")
 WORKER_SCRIPTS = ("engine/engine.js", "engine/worker.js")
+NOTEBOOK_SCRIPT = "notebook/view.js"  # around the page, in a notebook
 LIVE_SCRIPTS = ("live/editing.js", "live/live.js")  # of a page that a server feeds
 
 
 _ENGINE = """
 <script type="text/plain" id="engine-code">{code}</script>
 <script type="text/plain" id="engine-module">{module}</script>"""
+_ROWS = '\n<script type="text/plain" id="report-rows">{}</script>'
 _BESIDE = '\n<script type="application/json" id="report-data-beside">{}</script>'
 
 
 def render_report(
     data: ReportData,
-    compare_with: ReportData | None = None,
+    beside: ReportData | None = None,
     *,
     live: str | None = None,
     engine: bool = True,
@@ -82,8 +97,8 @@ def render_report(
 
     With `beside`, the page shows two reports side by side, which move through time together.
     A live page, given the `run_id` of its run, asks the server that it came from for more, and
-    for nothing else. A page whose data say how they were clustered (`with_recluster`) has an engine of
-    its own, with which readers try other scales, unless `engine` is False.
+    for nothing else. A page whose data say how they were clustered (`with_recluster`) has an engine
+    of its own, with which readers try other scales, unless `engine` is False.
 
     Examples
     --------
@@ -93,9 +108,9 @@ def render_report(
     >>> render_report(report_data(history))[:15]
     '<!DOCTYPE html>'
     """
-    tried = encode_recluster(data) if engine and compare_with is None else None
-    has_panel = tried is not None
-    has_engine = tried is not None and "reason" not in tried
+    tried = encode_recluster(data) if engine and beside is None else None
+    # Where the page cannot cluster its rows, as those of texts, there is nothing to try.
+    has_panel = has_engine = tried is not None and "reason" not in tried
     style = concat_page_files(*STYLES, *(["style/panel.css"] if has_panel else []))
     live_scripts = LIVE_SCRIPTS if live is not None else ()
     script = script_of(*SCRIPTS[:-1], *ENGINE_SCRIPTS * has_panel, SCRIPTS[-1], *live_scripts)
@@ -108,7 +123,8 @@ def render_report(
         "style": style,
         "script": script,
         "data": report_json(data, tried),
-        "beside": "" if compare_with is None else _BESIDE.format(report_json(compare_with)),
+        "rows": "" if data.rows is None or beside else _ROWS.format(packed_rows(data.rows)),
+        "beside": "" if beside is None else _BESIDE.format(report_json(beside)),
     }
     return fill_template("page.html", parts)
 
@@ -117,7 +133,7 @@ def write_report(
     data: ReportData,
     path: str | os.PathLike[str],
     *,
-    compare_with: ReportData | None = None,
+    beside: ReportData | None = None,
     engine: bool = True,
 ) -> Path:
     """Write the page to one file, replacing an old one only once all is on disk.
@@ -134,7 +150,7 @@ def write_report(
         Whether readers can try other scales on the page, where the data say how they were
         clustered; adds about 200 kB.
     """
-    return write_page(path, lambda: render_report(data, compare_with, recluster=engine))
+    return write_page(path, lambda: render_report(data, beside, engine=engine))
 
 
 def write_page(path: str | os.PathLike[str], render: Callable[[], str]) -> Path:
@@ -159,7 +175,13 @@ def concat_page_files(*names: str) -> str:
 
 def script_of(*names: str) -> str:
     """Return these scripts as one, with no name that others see."""
-    return f'"use strict";\n(() => {{\n{concat_page_files(*names)}}})();\n'
+    return f'"use strict";\n(() => {{\n{_stripped(concat_page_files(*names))}}})();\n'
+
+
+def _stripped(script: str) -> str:
+    """Leave out indentation and lines of comments, which every page would carry."""
+    lines = (line.strip() for line in script.splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
 def fill_template(name: str, parts: Mapping[str, str]) -> str:

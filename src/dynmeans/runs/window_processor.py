@@ -43,10 +43,11 @@ class WindowProcessor:
         self._columns: list[list[str]] | None = store.manifest("label_columns")
         self._pending = Commit()
         self._last: Step | None = None
-        self._texts = Texts(store, config.source) if config.source.get("text") else None
+        is_text = bool(config.source.get("text"))
+        self._texts = Texts(store, config.source, memory) if is_text else None
 
     def begin(self, windows: Iterable[Window], on_suggestion: OnSuggestion) -> Iterable[Window]:
-        """Learn from the first windows what the model configuration leaves open; return all of them."""
+        """Choose on the first windows what the configuration leaves open; return all windows."""
         if self._memory is not None:
             return windows
         rest = iter(windows)
@@ -119,7 +120,6 @@ class WindowProcessor:
                 return None
             if self._texts is not None:
                 window = self._texts.as_vectors(window)
-                self._counts["n_wordless"] += int((~_has_word(window)).sum())
             return window, *self._step(window)
 
     @contextmanager
@@ -173,10 +173,12 @@ class WindowProcessor:
     def _keep(self, window: Window, step: Step, record: StepRecord) -> None:
         """Put what the window leaves behind into the next commit."""
         pending, first_row = self._pending, self._counts["n_rows"]
+        distances = self._distances(window, step)
+        if self._texts is not None:
+            self._counts["n_wordless"] += int((~_has_word(window)).sum())
+            self._texts.add_to(pending, record, distances, step.after.ids)
         if window.n_points:
-            rows = make_label_table(
-                window, record.step, first_row, record.labels, self._distances(window, step)
-            )
+            rows = make_label_table(window, record.step, first_row, record.labels, distances)
             self._check_columns(rows.schema)
             pending.labels.append(rows)
         kept = sample_rows(first_row, window.n_points, self._config.sample_size)
@@ -216,8 +218,6 @@ class WindowProcessor:
     def _commit(self, token: str | None = None) -> None:
         pending, self._pending = self._pending, Commit()
         pending.memory = self._memory
-        if self._texts is not None:
-            self._texts.add_to(pending)
         pending.manifest["counts"] = dict(self._counts)
         pending.token = token
         self._store.commit(pending)

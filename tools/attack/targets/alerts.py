@@ -98,10 +98,10 @@ def _wild(rng: random.Random) -> str:
 
 
 _WHEN = (
-    'event = "born"', 'event = "born"\nmin_points = 3', 'event = "returned"',
-    'event = "returned"\nmin_points = 2', 'event = "entered"\nbox = {x = [0, 6]}',
-    'event = "entered"\nbox = {x = [-2, 3], y = [0, inf]}\nmin_points = 2',
-    'event = "unseen"\nwindows = 2', 'event = "grown"\npercent = 50\nwindows = 2',
+    'when = "born"', 'when = "born"\nmin_points = 3', 'when = "returned"',
+    'when = "returned"\nmin_points = 2', 'when = "enters"\nbox = {x = [0, 6]}',
+    'when = "enters"\nbox = {x = [-2, 3], y = [0, inf]}\nmin_points = 2',
+    'when = "unseen"\nwindows = 2', 'when = "grows"\npercent = 50\nwindows = 2',
 )  # fmt: skip
 
 

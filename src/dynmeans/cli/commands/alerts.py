@@ -19,7 +19,7 @@ def alerts(
 
     [bold]Example[/bold]
 
-    dynmeans test-alerts run rules.toml
+    dynmeans alerts run --test rules.toml
     """
     from dynmeans.alerts.monitor import replay_alerts
     from dynmeans.alerts.rules import read_rules

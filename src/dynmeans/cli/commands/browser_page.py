@@ -8,7 +8,7 @@ import typer
 from dynmeans.cli import options
 
 
-def browser_page(
+def try_page(
     path: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="File to write.")
     ] = Path("try.html"),
@@ -25,9 +25,9 @@ def browser_page(
     dynmeans browser-page -o try.html
     """
     from dynmeans.cli.output import print_json, print_line
-    from dynmeans.report.browser_page import write_browser_page
+    from dynmeans.report.browser_page import write_try_page
 
-    path = write_browser_page(path)
+    path = write_try_page(path)
     if as_json:
         print_json({"page": str(path)})
     else:

@@ -65,6 +65,11 @@ class DaskBatch:
             "with suggest_penalties, and give new_penalty, max_gap and reach."
         )
 
+    def row_off_sphere(self) -> tuple[int, float] | None:
+        """Return the first row that does not have length 1, with its length."""
+        tasks = [self.client.submit(Piece.row_off_sphere, p, pure=False) for p in self.pieces]
+        return min((found for found in gather_results(tasks) if found is not None), default=None)
+
     def engine(self, execution: Execution) -> Any:
         """Return the module that runs a step on a cluster."""
         return dask_engine(execution)
@@ -169,7 +174,8 @@ def _check_columns(facts: list[ChunkSummary], name: str) -> None:
             first.columns is not None and set(fact.columns or ()) != set(first.columns)
         ):
             raise ValueError(
-                f"{name} must have the same columns in every chunk, got {_list_chunks(first.columns)} "
+                f"{name} must have the same columns in every chunk, got "
+                f"{_list_chunks(first.columns)} "
                 f"in chunk 0 and {_list_chunks(fact.columns)} in chunk {number}."
             )
         if fact.n_features != first.n_features:

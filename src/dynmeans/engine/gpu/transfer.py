@@ -205,7 +205,7 @@ def _start(buffer: Any, there: int, stream: Any, is_upward: bool) -> None:
 
 
 def _finish(copy: tuple[Any, Any]) -> None:
-    done, finish = copy
+    done, drain = copy
     done.synchronize()
-    if finish is not None:
-        finish()
+    if drain is not None:
+        drain()

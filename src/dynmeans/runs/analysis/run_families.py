@@ -15,7 +15,8 @@ def families_of_run(
 ) -> Families:
     """Group the identities of a finished or running run.
 
-    Its own evidence speaks where its model configuration asked for families; else the rows that it keeps.
+    Its own evidence speaks where its model configuration asked for families; else the rows that it
+    keeps.
     """
     chosen = "auto" if level is None else level
     model_config, memory = run.config.model_config, run.memory
@@ -23,7 +24,9 @@ def families_of_run(
     hint = model_config.n_clusters if is_free else None
     check_choice(chosen, n_families)
     if memory is not None and memory.evidence is not None:
-        return build_families(memory.evidence, level=chosen, n_families=n_families, hint=hint)
+        noise = None if run.levels is None else run.levels.noise
+        options = {"level": chosen, "n_families": n_families, "hint": hint, "noise": noise}
+        return build_families(memory.evidence, **options)
     if run.config.sample_size == 0:
         rule = "must be at least 1 to find families: they are found from the rows that a run keeps"
         raise InputError("sample_size", rule, got=0)

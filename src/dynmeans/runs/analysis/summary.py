@@ -24,22 +24,36 @@ def summarize_run(
 ) -> list[str]:
     """Say how many clusters there are, who is largest, who comes back, who split, what is left out.
 
-    `name_of` names the arguments that a sentence advises; `links` are those of `suggested_matches_of_run`.
+    `name_of` names the arguments that a sentence advises; `links` are those of
+    `suggested_matches_of_run`.
     """
-    status, penalties = run.status(), run.penalties
-    if penalties is None or not status.n_windows:
-        return ["Nothing was taken in yet."]
-    words = format_suggested_matches(
-        suggested_matches_of_run(run) if links is None else links, penalties.max_gap
-    )
-    doubts = [ArgumentText(*told).render(name_of) for told in run.store.manifest("warnings") or []]
+    advice, doubts = warnings_of(run, links)
     return [
-        *_numbers(run, status),
-        *_changes(run),
-        *([] if words is None else [words.render(name_of)]),
-        *_excluded(status),
-        *(f"Doubtful: {told}" for told in doubts),
+        *facts_of(run),
+        *(text.render(name_of) for text in advice),
+        *(f"Doubtful: {text.render(name_of)}" for text in doubts),
     ]
+
+
+def facts_of(run: Run) -> list[str]:
+    """Return the sentences of the story that advise nothing."""
+    status = run.status()
+    if run.penalties is None or not status.n_windows:
+        return ["Nothing was taken in yet."]
+    return [*_numbers(run, status), *_changes(run), *_excluded(status)]
+
+
+def warnings_of(
+    run: Run, links: list[SuggestedMatch] | None = None
+) -> tuple[list[ArgumentText], list[ArgumentText]]:
+    """Return what a reader may want to change: suggested matches, and doubts of the penalties."""
+    if run.penalties is None:
+        return [], []
+    words = format_suggested_matches(
+        suggested_matches_of_run(run) if links is None else links, run.penalties.max_gap
+    )
+    doubts = [ArgumentText(*text) for text in run.store.manifest("warnings") or []]
+    return [] if words is None else [words], doubts
 
 
 def _numbers(run: Run, status: RunStatus) -> Iterator[str]:
@@ -48,9 +62,10 @@ def _numbers(run: Run, status: RunStatus) -> Iterator[str]:
     ends = [_format_time(name) for name in (status.first_window, status.last_window) if name]
     span = f" from {ends[0]} to {ends[1]}" if ends else ""
     yield (
-        f"{format_count(status.n_rows, 'row')} in {format_count(status.n_windows, 'window')}{span}: "
-        f"{format_count(status.n_clusters_total, 'cluster')} in all, {status.n_active_clusters:,} in the last "
-        "window."
+        f"{format_count(status.n_rows, 'row')} in "
+        f"{format_count(status.n_windows, 'window')}{span}: "
+        f"{format_count(status.n_clusters_total, 'cluster')} in all, "
+        f"{status.n_active_clusters:,} in the last window."
     )
     short = sum(row["n_windows"] == 1 for row in clusters)
     if 2 * short > len(clusters) > 1:
@@ -83,7 +98,8 @@ def _changes(run: Run) -> Iterator[str]:
             *_, last = rows
             when = window_names(run.store).get(last["step"]) or f"window {last['step']}"
             yield (
-                f"{format_count(len(rows), noun)}; the last: {_cluster_text(run, last['cluster_id'])} {verb} "
+                f"{format_count(len(rows), noun)}; the last: "
+                f"{_cluster_text(run, last['cluster_id'])} {verb} "
                 f"{_cluster_text(run, last['other_id'])}, {_format_time(when)}."
             )
 
@@ -95,6 +111,12 @@ def _excluded(status: RunStatus) -> list[str]:
         (status.n_dead_letters, "because they could not be read"),
     )
     told = [f"{format_count(n, 'row')} left out {reason}." for n, reason in counts if n]
+    if n := status.n_noise:
+        told.append(
+            f"{format_count(n, 'row')} of noise, with the label -1: far from every cluster."
+        )
+    if n := status.n_unconfirmed:
+        told.append(f"{format_count(n, 'cluster')} unconfirmed: too small or seen too seldom.")
     if n := status.n_wordless:
         told.append(f"{format_count(n, 'row')} without a word: noise, with the label -1.")
     return told

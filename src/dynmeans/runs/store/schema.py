@@ -22,6 +22,15 @@ CREATE TABLE words (
     word TEXT PRIMARY KEY, seen_in INTEGER NOT NULL, n_texts INTEGER NOT NULL,
     last_seen INTEGER NOT NULL, company BLOB NOT NULL, digest BLOB NOT NULL
 );
+CREATE TABLE topics (
+    cluster_id INTEGER PRIMARY KEY, n_texts INTEGER NOT NULL, words TEXT NOT NULL,
+    name TEXT NOT NULL, named_at INTEGER NOT NULL, nearest REAL NOT NULL, typical TEXT NOT NULL,
+    recent TEXT NOT NULL, digest BLOB NOT NULL
+);
+CREATE TABLE topic_words (
+    step INTEGER NOT NULL, cluster_id INTEGER NOT NULL, words TEXT NOT NULL, digest BLOB NOT NULL,
+    PRIMARY KEY (step, cluster_id)
+);
 CREATE TABLE label_files (
     first_step INTEGER PRIMARY KEY, last_step INTEGER NOT NULL, name TEXT NOT NULL,
     n_rows INTEGER NOT NULL, n_bytes INTEGER NOT NULL, sha256 TEXT NOT NULL, digest BLOB NOT NULL
@@ -46,8 +55,8 @@ CREATE TABLE events (
     cluster_id INTEGER NOT NULL, other_id INTEGER, displacement REAL, gap REAL, speed REAL,
     PRIMARY KEY (step, number)
 ) WITHOUT ROWID;
-CREATE TABLE idempotency_keys (key TEXT PRIMARY KEY, n_steps INTEGER NOT NULL, digest BLOB NOT NULL);
-CREATE TABLE edits (
+CREATE TABLE idempotency_keys (key TEXT PRIMARY KEY, n_steps INTEGER NOT NULL, digest BLOB NOT
+NULL); CREATE TABLE edits (
     edit_id INTEGER PRIMARY KEY, kind TEXT NOT NULL, cluster_id INTEGER, other_id INTEGER,
     text TEXT, author TEXT NOT NULL, created_at TEXT NOT NULL, digest BLOB NOT NULL
 );

@@ -1,9 +1,0 @@
-from dynmeans.anytime.fit import fit_anytime as fit_anytime
-from dynmeans.anytime.fit import iter_anytime as iter_anytime
-from dynmeans.anytime.result import AnytimeResult as AnytimeResult
-from dynmeans.groups.fit import GroupResult as GroupResult
-from dynmeans.groups.fit import fit_groups as fit_groups
-from dynmeans.groups.key_seeds import key_seed as key_seed
-from dynmeans.records.group_states import GroupStates as GroupStates
-
-__all__: list[str]
