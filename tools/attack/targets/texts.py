@@ -6,6 +6,7 @@
 import json
 import random
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -17,7 +18,7 @@ from attack.mutate import FLOATS, INTEGERS, TEXTS, damaged
 from attack.targets import Case
 from dynmeans import DynamicMeans
 from dynmeans.words.split_words import MAX_CHARACTERS, split_words
-from dynmeans.words.topic_names import WordCounts
+from dynmeans.words.topic_names import topic_name
 from dynmeans.words.word_table import WordTable
 
 _WORDS = (
@@ -40,7 +41,7 @@ def _attack(rng: random.Random) -> int:
     most = rng.choice([30_000, 20])
     whole, broken = WordTable(most_words=most), WordTable(most_words=most)
     model = DynamicMeans(space="words", random_state=0)
-    counts = WordCounts()
+    topics: dict[int, list[set[str]]] = {}
     for texts in windows:
         rows = whole.transform(texts)
         order = rng.sample(range(len(texts)), len(texts))
@@ -56,9 +57,13 @@ def _attack(rng: random.Random) -> int:
         if has_word.any():
             labels = model.partial_fit(rows[has_word]).labels_
             for text, label in zip(np.array(texts, object)[has_word], labels, strict=True):
-                counts.add(int(label), text)
+                topics.setdefault(int(label), []).append({*split_words(text)})
         broken = _again(broken)
-    for name in counts.names(frozenset()).values():
+    every = [words for texts in topics.values() for words in texts]
+    seen_in = Counter(word for words in every for word in words)
+    for found in topics.values():
+        counts = Counter(word for words in found for word in words)
+        name = topic_name(counts, len(found), seen_in, len(every))
         assert name.isprintable(), f"the name {name!r} commands a terminal"
         assert not {*name} & {*'<>&"/'}, f"the name {name!r} has markup"
     return len(windows)
