@@ -153,10 +153,10 @@ def test_what_is_stored_is_what_a_new_reader_begins_with(acts):
     for act in acts:
         at = moved(at, *act)
     again = at.restart({})
-    stored = json.loads(json.dumps(again.stored()))
-    assert StreamPosition.from_stored(stored).stored() == again.stored()
+    stored = json.loads(json.dumps(again.to_json_state()))
+    assert StreamPosition.from_stored(stored).to_json_state() == again.to_json_state()
     known = StreamPosition.from_stored(stored)
-    assert known == StreamPosition.from_stored(json.loads(json.dumps(known.stored())))
+    assert known == StreamPosition.from_stored(json.loads(json.dumps(known.to_json_state())))
 
 
 def test_a_position_cannot_be_changed():
