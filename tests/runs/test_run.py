@@ -467,3 +467,10 @@ def test_what_fails_after_a_commit_loses_no_window(run, tmp_path):
     assert run.status().n_windows == 2
     run.process(source)
     assert run.status().n_windows == 5
+
+
+@pytest.mark.parametrize("name", ["features", "sample_size", "new_penalty", "space"])
+def test_a_field_of_the_source_with_the_name_of_another_is_refused(name):
+    config = RunConfig(("x", "y"), RECIPE, source={"input": "rows.csv", name: 1})
+    with pytest.raises(ValueError, match=f"must not name '{name}', which is a field of the run"):
+        config.to_fields()

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -204,7 +204,8 @@ class WordTable:
         columns = self._columns["seen_in"], self._columns["last_seen"]
         keys = sorted(range(len(names)), key=lambda k: (-columns[0][k], -columns[1][k], names[k]))
         n_kept = self.most_words * 3 // 4
-        kept, gone = np.array(sorted(keys[:n_kept])), np.array(keys[n_kept:])
+        kept = np.array(sorted(keys[:n_kept]), np.int64)
+        gone = np.array(keys[n_kept:], np.int64)
         self.total = self.total - self._company[gone].sum(axis=0, dtype=np.int64)
         self.totals.n_rests -= int(self._columns["n_texts"][gone].sum())
         self._forgotten.update(names[k] for k in gone.tolist())
@@ -241,10 +242,27 @@ class WordTable:
         header: Mapping[str, Any],
         stop_words: frozenset[str] = frozenset(),
     ) -> "WordTable":
-        """Read what `take_changes` and `header` gave."""
+        """Read what `take_changes` and `header` gave; refuse what they cannot have given."""
+        try:
+            return cls._read(rows, header, stop_words)
+        except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+            first = str(error).splitlines()[0]
+            raise ValueError(f"the words of the texts so far are damaged: {first}") from error
+
+    @classmethod
+    def _read(
+        cls, rows: Sequence[tuple[Any, ...]], header: Mapping[str, Any], stop_words: frozenset[str]
+    ) -> "WordTable":
         table = cls(stop_words, int(header["most_words"]))
         table.totals = Totals(*(int(header[n]) for n in ("n_texts", "n_rests", "n_windows")))
         table.total = np.array(header["total"], np.int64)
+        counts = (*astuple(table.totals), *(count for row in rows for count in row[1:-1]))
+        if (
+            table.most_words < 1
+            or table.total.shape != (WIDTH,)
+            or not all(0 <= n < 2**53 for n in counts)
+        ):
+            raise ValueError("a count is out of bounds")
         table.places = {row[0]: place for place, row in enumerate(rows)}
         table._make_room()
         for place, (_, *counts, company) in enumerate(rows):

@@ -1,6 +1,7 @@
 """Parquet on a web server and in S3, read from servers that the test starts on loopback."""
 
 import json
+import sys
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -184,3 +185,25 @@ def test_a_query_over_an_address_reaches_no_other_file(server, tmp_path):
     reading = ReadingOptions(sql=f"SELECT * FROM read_parquet('{other}')")
     with pytest.raises((ValueError, OSError), match="no other file"):
         Source(f"http://{server}/rows.parquet", reading=reading)
+
+
+@pytest.mark.parametrize("missing", ["fsspec.implementations.http", "aiohttp"])
+def test_without_the_extra_an_address_is_refused_with_the_way_to_install_it(
+    missing, tmp_path, capsys, monkeypatch
+):
+    for name in [name for name in sys.modules if name.startswith(("fsspec", "aiohttp"))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, missing, None)
+    words = [
+        "cluster",
+        "https://host/rows.parquet?signature=hunter2",
+        "-f",
+        "x",
+        "--rows-per-window",
+        "9",
+    ]
+    assert main([*words, "-o", str(tmp_path / "run")]) == 1
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert "pip install 'dynmeans[remote]'" in told
+    assert "hunter2" not in told
