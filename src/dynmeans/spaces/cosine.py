@@ -11,6 +11,7 @@ from dynmeans.records.arrays import BatchArray, FloatArray
 from dynmeans.spaces.space import Space
 
 _MAX_ROWS = 10_000  # that axes are learned on
+_AT_ONCE = 2**16  # values
 _GRID = 2.0**24  # coarser than what processors differ in
 
 
@@ -147,10 +148,20 @@ class Words(Cosine):
 
 def unit_rows(rows: Any) -> Any:
     """Return rows of length 1, in the precision they came in; refuse one of zeros."""
+    n = len(rows) if not isinstance(rows, np.ndarray) else 1 + _AT_ONCE // max(rows.shape[1], 1)
+    if len(rows) <= n:
+        return _unit_block(rows, 0)
+    units = np.empty(rows.shape, np.result_type(rows, np.float32))
+    for first in range(0, len(rows), n):  # the cache holds a block, and RAM no second copy
+        units[first : first + n] = _unit_block(rows[first : first + n], first)
+    return units
+
+
+def _unit_block(rows: Any, first: int) -> Any:
     # Scaled by the largest value first: squares of very small or large ones stay in range.
     largest = np.abs(rows).max(axis=1, keepdims=True, initial=0.0)
     if np.any(largest == 0):
-        row = int(np.argmin(largest))
+        row = first + int(np.argmin(largest))
         raise InputError(
             "space",
             "'cosine' needs rows that are not all zeros; row {} is",
