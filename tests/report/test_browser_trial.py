@@ -93,9 +93,9 @@ def test_another_scale_gives_the_labels_of_the_package_on_the_rows_of_the_page(t
 
 def test_another_cosine_gives_the_labels_of_the_package_on_the_sphere(driver, tmp_path):
     rng = np.random.default_rng(2)
-    directions = rng.normal(size=(4, 3))
+    directions = rng.normal(size=(4, 2))
     batches = [
-        (directions[rng.integers(4, size=60)] + 0.15 * rng.normal(size=(60, 3)))
+        (directions[rng.integers(4, size=60)] + 0.15 * rng.normal(size=(60, 2)))
         * rng.uniform(0.5, 9.0, size=(60, 1))
         for _ in range(5)
     ]
