@@ -13,6 +13,8 @@ import dynmeans
 from benchmarks.quality.headlines import headlines
 from benchmarks.quality.text_streams import Kind, make_texts
 from dynmeans.cli.__main__ import main
+from dynmeans.report.from_run import run_report
+from dynmeans.runs.analysis.topics import topic_lines
 from dynmeans.runs.edits import GROUPS
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.run import Run
@@ -225,6 +227,20 @@ def test_suggest_counts_topics_at_three_cosines(news, tmp_path, capsys):
     assert coarse <= usual < fine
     assert main([*words, "--every", "1w"]) == 0
     assert "This cosine suits most texts" in capsys.readouterr().out
+
+
+def test_the_page_shows_texts_and_words_of_topics(news, tmp_path):
+    found = dynmeans.cluster(news, text="headline", **WEEKLY)
+    with found.run() as run:
+        lines = topic_lines(run)
+        page = run_report(run)
+    largest = int(found.topics["cluster_id"][0])
+    assert [line.partition(": ")[0] for line in lines[largest]] == [
+        "typical",
+        "latest",
+        "new words",
+    ]
+    assert set(lines[largest]) <= set(page.descriptions[largest])
 
 
 def test_the_list_of_clusters_shows_the_latest_text(news, tmp_path, capsys):
