@@ -26,6 +26,7 @@ from dynmeans.runs.analysis.scale_sensitivity import (
 from dynmeans.runs.analysis.space_messages import new_cluster_distance, suggest_space
 from dynmeans.runs.analysis.suggested_matches import SuggestedMatch, suggested_matches_of_run
 from dynmeans.runs.analysis.summary import facts_of, warnings_of
+from dynmeans.runs.analysis.topics import topic_lines
 from dynmeans.runs.analysis.truth_counts import score_run
 from dynmeans.runs.reading.columns import is_of_vector
 from dynmeans.runs.run import Run
@@ -111,6 +112,9 @@ def run_report(
             already_read=(history, samples),
         )
         scales, texts = scale_sensitivity_of_run(run, samples[-1:]), descriptions(profiles)
+        for k, lines in topic_lines(run).items():
+            own = texts.setdefault(k, [])
+            own += [line for line in lines if line not in own]
         texts |= {k: [text, *texts.get(k, [])] for k, text in scales.items()}
         advice = format_scale_sensitivity(scales)
     if any(len(sample.points) < sample.n_rows for sample in samples):
