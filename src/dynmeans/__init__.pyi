@@ -20,6 +20,7 @@ from dynmeans.families.find import find_families as find_families
 from dynmeans.follow.memory import Memory as Memory
 from dynmeans.follow.recipe import Recipe as Recipe
 from dynmeans.one_call.cluster import RowsLeftOutWarning as RowsLeftOutWarning
+from dynmeans.one_call.cluster import StopWordWarning as StopWordWarning
 from dynmeans.one_call.cluster import cluster as cluster
 from dynmeans.one_call.clustered_rows import ClusteredRows as ClusteredRows
 from dynmeans.parameters.suggest import suggest_details as suggest_details

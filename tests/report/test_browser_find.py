@@ -61,7 +61,7 @@ def test_rows_of_a_cluster_are_shown_in_its_panel(shown):
     shown.find(".rows summary").click()
     shown.settle()
     assert shown.text(".rows summary") == "Show these rows (5 rows)"
-    assert len(shown.texts(".rows-table tbody tr")) == 5
+    assert len(shown.texts(".rows .rows-table tbody tr")) == 5
     assert shown.find("#save-cluster-rows").is_displayed()
 
 

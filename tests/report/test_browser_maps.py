@@ -127,7 +127,7 @@ def test_the_penalty_is_told_in_kilometers_and_hours(storms):
 
 def test_another_scale_is_tried_in_the_unit_of_the_space(page):
     before = page.run("return dynmeansReport.store.batches.map((b) => [...b.centers[1]])")
-    page.find("#trial summary").click()
+    page.click("#trial summary")
     assert page.text("#trial-unit") == "(600 km or 120 h)"
     page.run(
         "const field = document.querySelector('#trial-distance'); field.value = 700;"

@@ -17,6 +17,7 @@ from dynmeans.report.packing import pack_chunk, pack_report
 from dynmeans.report.render_page import (
     ENGINE_SCRIPTS,
     LIVE_SCRIPTS,
+    NOTEBOOK_SCRIPT,
     SCRIPTS,
     STYLES,
     WORKER_SCRIPTS,
@@ -60,7 +61,15 @@ def test_all_parts_of_the_page_are_used():
     parts = {part.relative_to(folder).as_posix() for part in folder.rglob("*") if part.is_file()}
     of_the_engine = {*ENGINE_SCRIPTS, *WORKER_SCRIPTS, "engine/panel.html", "style/panel.css"}
     of_the_try = {*TRY_SCRIPTS, "try/try.html", "try/try.css", "try/parquet.LICENSE"}
-    assert parts == {"page.html", *LIVE_SCRIPTS, *STYLES, *SCRIPTS, *of_the_engine, *of_the_try}
+    assert parts == {
+        "page.html",
+        NOTEBOOK_SCRIPT,
+        *LIVE_SCRIPTS,
+        *STYLES,
+        *SCRIPTS,
+        *of_the_engine,
+        *of_the_try,
+    }
 
 
 def test_packed_places_are_within_half_a_step_of_the_range(stream):
@@ -74,7 +83,7 @@ def test_packed_places_are_within_half_a_step_of_the_range(stream):
 
 def test_the_header_names_its_format_and_version(stream):
     packed = pack_report(report_data(stream.history))
-    assert (packed["format"], packed["version"]) == ("dynmeans.report", 1)
+    assert (packed["format"], packed["version"]) == ("dynmeans.report", 2)
 
 
 def test_an_identity_too_large_for_the_format_is_refused():

@@ -13,6 +13,7 @@ from dynmeans.engine.checks import (
     checked_weights,
     is_checked_batch,
     one_for_each,
+    row_off_sphere,
 )
 from dynmeans.engine.dask_input import dask_engine, is_on_dask
 from dynmeans.engine.device_input import checked_copy, is_on_device, take_device_batch
@@ -71,6 +72,10 @@ class Batch:
     def in_memory(self, purpose: str) -> "Batch":
         """Return the batch with its rows here; one elsewhere may refuse `purpose`."""
         return self
+
+    def row_off_sphere(self) -> tuple[int, float] | None:
+        """Return the first row that does not have length 1, with its length."""
+        return row_off_sphere(self.points)
 
     def engine(self, execution: Execution) -> Any:
         """Return the module that runs a step on this kind of batch."""

@@ -16,12 +16,13 @@ from dynmeans.engine.device_input import in_memory
 from dynmeans.engine.execution import DEFAULT, Execution, execution_of
 from dynmeans.estimators.checked_rows import (
     AllOrNothing,
+    HasLock,
+    acquire_lock,
     check_batch,
     check_batches,
     check_one_batch,
     check_rows,
     checked_window,
-    in_use,
     keep_step,
     start_over,
     steps_until,
@@ -53,7 +54,7 @@ def view(path: str) -> Any:
 
 
 @described
-class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
+class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
     """Cluster batches one after the other; every cluster keeps its identity for life.
 
     Parameters
@@ -445,20 +446,21 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         return self._recipe(), execution, checked_window(self.keep_history)
 
     def _followed(self, X: Any, elapsed: float) -> bool:
-        """Take in a small batch in one crossing, where the parameters were settled before."""
+        """Take in a small batch in one call into C++, if the parameters were settled before."""
         own = self.__dict__
-        if "_settings" not in own or "feature_names_in_" in own or in_use:
+        if "_settings" not in own or "feature_names_in_" in own:
             return False
-        memory = own["memory_"]
-        followed = follow_if_small(memory, X, elapsed)
-        if followed is None:
-            return False
-        if own["memory_"] is not memory:
-            raise RuntimeError("this estimator took in a batch in another thread meanwhile.")
-        own["memory_"], own["_step"] = followed
-        own["_when"] = None
-        if self.keep_history is not False:
-            keep_step(self, followed[1], None)
+        lock = acquire_lock(self)
+        try:
+            followed = follow_if_small(own["memory_"], X, elapsed)
+            if followed is None:
+                return False
+            own["memory_"], own["_step"] = followed
+            own["_when"] = None
+            if self.keep_history is not False:
+                keep_step(self, followed[1], None)
+        finally:
+            lock.release()
         return True
 
     def _checked(

@@ -12,13 +12,13 @@ from dynmeans.engine.checks import entropy_of_seed
 from dynmeans.engine.device_input import in_memory
 from dynmeans.engine.execution import DEFAULT, Execution, execution_of
 from dynmeans.engine.guard import MANY_CLUSTERS
-from dynmeans.engine.native import quick_follower
+from dynmeans.engine.native import step_if_small
 from dynmeans.engine.sequence import small_sequence, step_sequence
 from dynmeans.families.evidence import Evidence
 from dynmeans.follow.begin import adopted, given_penalties, into_space, settle
 from dynmeans.follow.courses import check_courses, on_course, with_unseen
 from dynmeans.follow.finder import finder_of
-from dynmeans.follow.lives import MOST_IDS, MOST_WAITING, Lives, lives_after, lives_of
+from dynmeans.follow.lives import Lives, lives_after, lives_of
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.methods import method_text
 from dynmeans.follow.recipe import Recipe
@@ -62,6 +62,7 @@ class Step:
     def distances(self) -> FloatArray:
         """Return the distance of each row to the center of its cluster; NaN if it has none."""
         points, labels, known = self.points.points, self.clustering.labels, self.after
+        assert len(points) == len(labels), "rows of noise have no points"
         if known.n_clusters == 0:
             return np.full(len(points), np.nan)
         away = points - known.centers[_rows_of(labels, known.ids)]
@@ -133,11 +134,6 @@ def labels_of(steps: Sequence[Step]) -> list[IntArray]:
     return [step.clustering.labels for step in steps]
 
 
-# From a memory, points and elapsed to the memory and the step after them, in one crossing into
-# compiled code; None where anything needs more.
-follow_if_small = quick_follower(Memory, Step, Lives, MOST_WAITING, MOST_IDS, MANY_CLUSTERS)
-
-
 class Plan(NamedTuple):
     """What a recipe comes to for a memory."""
 
@@ -147,7 +143,20 @@ class Plan(NamedTuple):
     orders: VisitingOrders
     execution: Execution
     space: Space
-    is_quick: bool  # whether a small batch needs nothing but a step
+    most_clusters: int  # up to here a small batch needs nothing but a step; 0: it needs more
+
+
+def follow_if_small(memory: Memory, points: Any, elapsed: float) -> tuple[Memory, Step] | None:
+    """Take in a small batch in one call into C++; None if it needs more than a step."""
+    plan, before = memory.plan, memory.clusters
+    if plan is None or plan.most_clusters == 0 or elapsed < 1.0:
+        return None
+    stepped = step_if_small(points, None, before, plan.penalties, plan.orders, elapsed)
+    if stepped is None or len(stepped[0].ids) > plan.most_clusters:
+        return None
+    after, clustering = stepped
+    lives = lives_after(memory.lives, clustering, after)
+    return memory.with_clusters(after, lives), Step(before, elapsed, clustering, after, plan.space)
 
 
 def follow(
@@ -168,7 +177,8 @@ def follow(
         quick: tuple[Memory, Step] | None = follow_if_small(memory, batch.points, elapsed)
         if quick is not None:
             return quick[0], quick[1].with_points(batch)
-    points = into_space(batch, plan.space)
+    known = known_rows(batch, plan.space)
+    points = into_space(batch if known is None else batch.taken(known), plan.space)
     before = memory.clusters
     ready = on_course(plan.space, before, plan.penalties, elapsed)
     after, clustering = finder_of(recipe.method).find(points, ready, plan, elapsed)
@@ -188,7 +198,19 @@ def follow(
         plan,
         memory.method,
     )
+    if known is not None:
+        labels = np.full(batch.n_points, -1)
+        labels[known] = clustering.labels
+        clustering = replace(clustering, labels=labels)
     return kept, Step(before, elapsed, clustering, after, plan.space, points)
+
+
+def known_rows(batch: AnyBatch, space: Space) -> Any:
+    """Say which rows are not noise; None if no row is."""
+    if not space.has_noise or type(batch) is not Batch:
+        return None
+    known = batch.points.any(axis=1)
+    return None if known.all() else known
 
 
 def follow_all(
@@ -201,6 +223,7 @@ def follow_all(
     """Take in batches one after the other, in one crossing where they are small; the same bits."""
     steps: list[Step] = []
     is_started = not memory.is_settled or memory.clusters.n_steps > 0
+    is_started |= memory.space.has_noise
     if is_started or memory.space.is_curved or not finder_of(recipe.method).is_compiled:
         for batch, gap in zip(batches, elapsed, strict=True):
             memory, step = follow(recipe, memory, batch, gap, execution)
@@ -243,8 +266,9 @@ def plan_of(recipe: Recipe, memory: Memory, execution: Execution = DEFAULT) -> P
         execution.backend, execution.acceleration, execution.n_threads, recipe.max_clusters
     )
     is_raw = isinstance(memory.known_space, Raw)
-    is_quick = memory.is_settled and is_raw and running is DEFAULT and not recipe.families
+    is_quick = memory.is_settled and is_raw and running.is_compiled and not recipe.families
     is_quick &= finder_of(recipe.method).is_compiled and not penalties.is_on_sphere
+    most_clusters = min(MANY_CLUSTERS - 1, running.max_clusters or MANY_CLUSTERS)
     return Plan(
         recipe if memory.is_settled else None,
         execution,
@@ -252,7 +276,7 @@ def plan_of(recipe: Recipe, memory: Memory, execution: Execution = DEFAULT) -> P
         VisitingOrders(memory.entropy, recipe.n_init, penalties.usable_search(recipe.search)),
         running,
         memory.known_space,
-        is_quick,
+        most_clusters if is_quick else 0,
     )
 
 

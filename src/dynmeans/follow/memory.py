@@ -63,6 +63,21 @@ class Memory:
     plan: Any = None  # what the last recipe came to; made again where it is missing
     method: str = OURS
 
+    def with_clusters(self, clusters: ClusterState, lives: Lives) -> "Memory":
+        """Return the memory after one more batch of which nothing else is kept."""
+        return Memory(
+            clusters,
+            self.space,
+            self.penalties,
+            self.entropy,
+            self.n_features,
+            self.feature_names,
+            lives,
+            self.evidence,
+            self.plan,
+            self.method,
+        )
+
     @property
     def is_settled(self) -> bool:
         """Whether space and penalties are known."""

@@ -46,6 +46,12 @@ class ArgumentText(str):
         """Say how to make it again, for pickle."""
         return (self.template, *self.values)
 
+    @property
+    def advises(self) -> dict[str, str]:
+        """Arguments that the sentence names, and what it gives for each, if anything."""
+        fields = [field for _, field, *_ in Formatter().parse(self.template) if field]
+        return {name: given for name, _, given in (field.partition("=") for field in fields)}
+
     def told(self, name_of: Namer) -> str:
         """Write the sentence with the names that `name_of` gives to arguments."""
         return _filled(self.template, self.values, name_of)

@@ -14,7 +14,7 @@ from dynmeans.inputs.numbers import checked_number
 from dynmeans.one_call.clustered_rows import ClusteredRows
 from dynmeans.one_call.inline import notebook_progress
 from dynmeans.one_call.scratch import ScratchFolder
-from dynmeans.one_call.tables import VECTOR, origin_of, with_vectors
+from dynmeans.one_call.tables import VECTOR, origin_of, sparse_vectors, with_vectors
 from dynmeans.records.penalties import AUTO, Penalties
 from dynmeans.records.suggestion import warn_of_doubts
 from dynmeans.runs.cluster_job import ClusterJob, Shown
@@ -23,6 +23,7 @@ from dynmeans.runs.input import Input
 from dynmeans.runs.levels import checked_level
 from dynmeans.runs.reading.sources.reading_options import ReadingOptions
 from dynmeans.runs.reading.window import WindowOptions
+from dynmeans.spaces.sparse_rows import is_sparse
 
 _OF_LIVE = ("hold_last", "lateness", "on_late", "max_ahead", "unique_ids")
 _OF_WINDOWS = tuple(one.name for one in fields(WindowOptions) if one.name not in _OF_LIVE)
@@ -33,6 +34,10 @@ _UNITS = {"h": 3_600_000_000, "min": 60_000_000, "s": 1_000_000, "ms": 1_000, "u
 
 class RowsLeftOutWarning(UserWarning):
     """Some rows have no label, because they lack a value."""
+
+
+class StopWordWarning(UserWarning):
+    """Large topics are named by words that stand beside any other word."""
 
 
 @with_defaults("cluster")
@@ -62,7 +67,8 @@ def cluster(
         The rows; a path as `dynmeans cluster` takes it: CSV, Parquet, Arrow, a pattern, a folder.
     features : list of str, or array of shape (n_rows, n_features)
         Numeric columns to cluster by; patterns such as ``x_*``, fields such as ``sensor.temp`` and
-        columns of lists or arrays work too. Or an array beside the frame, such as embeddings.
+        columns of lists or arrays work too. Or an array beside the frame, such as embeddings, or a
+        sparse matrix, such as those of scikit-learn's vectorizers, which needs a cosine space.
     text : str, optional
         In place of `features`, a column of text: rows are clustered by their words, which are
         learned window by window, and clusters are named by words that most of their rows share.
@@ -136,6 +142,8 @@ def cluster(
     others = (getattr(windows, name) for name in ("time", "batch", "weight", "id", "truth"))
     origin = origin_of(frame, [*named, *filter(None, (*others, text, describe))], scratch.path)
     if array is not None:
+        if is_sparse(array):
+            array = sparse_vectors(array, options.get("space", "cosine"))
         origin = with_vectors(origin, array)
     if reading.sql is not None:
         origin = replace(origin, index=None)  # its rows are others than the frame's
@@ -155,6 +163,8 @@ def cluster(
     found = ClusteredRows(job, origin, done, scratch)
     if text := found.left_out_text():
         warnings.warn(text, RowsLeftOutWarning, stacklevel=2)
+    if done.stop_words is not None:
+        warnings.warn(str(done.stop_words), StopWordWarning, stacklevel=2)
     if done.suggestion is not None:
         warn_of_doubts(done.suggestion.doubts)
     return found

@@ -11,11 +11,18 @@ import pyarrow as pa
 
 from dynmeans.families.levels import FINE
 from dynmeans.inputs.input_error import InputError
-from dynmeans.one_call.inline import display, framed, shown_in_notebook, summary_table
+from dynmeans.one_call.inline import (
+    display,
+    display_widget,
+    framed,
+    shown_in_notebook,
+    summary_table,
+)
 from dynmeans.one_call.levels import LevelsShown, levels_shown
 from dynmeans.one_call.scratch import ScratchFolder
 from dynmeans.one_call.summary import left_out_text, summary_lines
 from dynmeans.one_call.tables import Origin, with_dates
+from dynmeans.one_call.view import ReportView
 from dynmeans.records.arrays import IntArray
 from dynmeans.records.families import Families
 from dynmeans.records.history import History
@@ -29,7 +36,7 @@ from dynmeans.runs.look.profiles import describe_clusters
 from dynmeans.runs.look.run_families import families_of_run
 from dynmeans.runs.look.status import RunStatus
 from dynmeans.runs.look.story import story_of
-from dynmeans.runs.look.topics import topic_table
+from dynmeans.runs.look.topics import topic_table, topic_words
 from dynmeans.runs.reading.columns import quote_name
 from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.run import Run
@@ -168,6 +175,15 @@ class ClusteredRows:
         with self.run() as run:
             return self._frame(topic_table(run))
 
+    @property
+    def words_per_window(self) -> Any:
+        """What is new in each topic of texts, window by window: its words, the most telling first.
+
+        A window in which a topic has one text is left out.
+        """
+        with self.run() as run:
+            return self._frame(topic_words(run))
+
     @cached_property
     def events(self) -> Any:
         """One row for each event: when, what, and to which cluster."""
@@ -275,13 +291,33 @@ class ClusteredRows:
 
     def show(
         self, height: int = 760, title: str | None = None, *, describe: str | Sequence[str] = ()
-    ) -> None:
-        """Show the report in a notebook."""
-        from dynmeans.report.from_run import run_page
+    ) -> ReportView:
+        """Show the report in a notebook.
+
+        Returns
+        -------
+        ReportView
+            `selected` has what is chosen on the page, `select(...)` chooses; needs
+            ``dynmeans[notebook]``.
+        """
+        from dynmeans.report import render_report
+        from dynmeans.report.from_run import run_report
 
         with self.run() as run:
-            page = run_page(run, **self._shown(title, describe))
-        display(framed(page, height))
+            data = run_report(run, **self._shown(title, describe))
+        page = render_report(data)
+        widget = display_widget(page, height)
+        if widget is None:
+            display(framed(page, height))
+        numbers = np.empty(0, dtype=np.int64) if data.rows is None else data.rows.numbers
+        return ReportView(widget, numbers, self._rows_of)
+
+    def _rows_of(self, cluster_ids: list[int]) -> IntArray:
+        """Return the numbers of all rows of these clusters."""
+        key = "row_id" if self._job.windows.id is None else "row"
+        with self.run() as run:
+            tables = [(t[key].to_numpy(), t["cluster_id"].to_numpy()) for t in run.label_tables()]
+        return np.sort(np.concatenate([rows[np.isin(ids, cluster_ids)] for rows, ids in tables]))
 
     def plot(self, kind: str = "all") -> Any:
         """Draw tracks, the timeline of lives and numbers of clusters; or one of them.

@@ -41,6 +41,19 @@ def display(text: str) -> None:
     show({"text/html": text, "text/plain": "Report"}, raw=True)
 
 
+def display_widget(page: str, height: int) -> Any:
+    """Show a page that is connected to Python; None where anywidget is not installed."""
+    try:
+        from dynmeans.one_call.widget import PageWidget
+    except ImportError:
+        return None
+    if (shown := _notebook()) is None:
+        return None
+    widget = PageWidget(page=page, height=checked_count("height", height))
+    shown.display(widget)
+    return widget
+
+
 def _notebook() -> Any:
     """Return what shows things in the notebook that is running; None if there is none."""
     shell = sys.modules.get("IPython")

@@ -17,6 +17,7 @@ from dynmeans.records.history import History
 from dynmeans.records.step_record import StepRecord
 
 _MAX_DATES = 6
+_CHARACTER, _BETWEEN = 6.2, 10.0  # points that a character of a date takes, and between two dates
 _LONGEST_NAME = 27  # characters
 
 
@@ -105,9 +106,10 @@ def name_times(ax: Axes, history: History) -> None:
     times = history.times
     if times is None or isinstance(times[0], float):
         return
-    rows = np.unique(np.linspace(0, len(times) - 1, min(len(times), _MAX_DATES)).round()).astype(
-        int
-    )
+    longest = max(map(len, shown_times([times[0], times[-1]])))
+    n_fitting = int(ax.bbox.width / ax.figure.dpi * 72 / (_CHARACTER * longest + _BETWEEN))
+    n = min(len(times), _MAX_DATES, max(2, n_fitting))
+    rows = np.unique(np.linspace(0, len(times) - 1, n).round()).astype(int)
     places = [history[row].time for row in rows.tolist()]
     ax.set_xticks(places, shown_times([times[row] for row in rows.tolist()]))
 

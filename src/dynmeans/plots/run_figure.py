@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 
 from dynmeans.inputs.fields import one_of
@@ -11,18 +12,23 @@ from dynmeans.plots.cluster_numbers import plot_cluster_numbers
 from dynmeans.plots.figures import ShownFigure
 from dynmeans.plots.timeline import plot_timeline
 from dynmeans.plots.tracks import plot_tracks
+from dynmeans.records.arrays import FloatArray
 from dynmeans.records.history import History
+from dynmeans.runs.reading.columns import is_of_vector
 from dynmeans.runs.run import Run
 
+_NEARLY = 0.9  # of the most clusters
 KINDS = ("all", "tracks", "timeline", "numbers")
 
 
 def run_figure(run: Run, kind: str = "all") -> ShownFigure:
     """Draw the tracks of the last window, the timeline of lives and numbers of clusters."""
     one_of("kind", kind, KINDS)
-    history, points = _drawn(run)
+    history, kept = _drawn(run)
+    step = _fullest(history)
+    seen, points = in_two_axes(history, kept, step)
     figures: dict[str, Callable[[Axes], Axes]] = {
-        "tracks": lambda ax: plot_tracks(history, points, ax=ax),
+        "tracks": lambda ax: plot_tracks(seen, points, step=step, ax=ax),
         "timeline": lambda ax: plot_timeline(history, ax),
         "numbers": lambda ax: plot_cluster_numbers(history, ax),
     }
@@ -46,4 +52,28 @@ def _drawn(run: Run) -> tuple[History, Any]:
     shown = run.edits.shown
     for record, sample in zip(run.history(labels=False, joined=True), samples, strict=False):
         history.add(replace(record, labels=shown(sample.cluster_ids)))
-    return history, samples[-1].points
+    return history, [sample.points for sample in samples]
+
+
+def _fullest(history: History) -> int:
+    """Return the last window with nearly the most clusters: the very last may hold few rows."""
+    sizes = np.array([len(record.ids) for record in history])
+    return int(np.flatnonzero(sizes >= _NEARLY * sizes.max())[-1])
+
+
+def in_two_axes(history: History, kept: list[FloatArray], step: int) -> tuple[History, FloatArray]:
+    """Draw vectors along the two directions of largest spread of their rows.
+
+    The numbers of a vector mean nothing one by one, and two of very many show nothing.
+    """
+    names = history.feature_names
+    if names is None or len(names) <= 2 or not all(map(is_of_vector, names)):
+        return history, kept[step]
+    rows = np.concatenate(kept)
+    _, _, axes = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)
+    drawn = History(feature_names=("first principal axis", "second principal axis"))
+    drawn.cluster_names = history.cluster_names
+    for record in history:
+        moves = None if record.velocities is None else record.velocities @ axes[:2].T
+        drawn.add(replace(record, centers=record.centers @ axes[:2].T, velocities=moves))
+    return drawn, kept[step] @ axes[:2].T

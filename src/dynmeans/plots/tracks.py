@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ _GRAY = "#777777"
 _DARK_GRAY = "#555555"
 _DOTS = (0, (1.0, 1.6))
 _ARROW: dict[str, Any] = {"width": 0.004, "zorder": 3.5}
+_LONGEST, _WIDTH = 30, 0.62  # characters of a name; width of one, of its height
 _NAME_HEIGHT = 0.055  # of the axes
 
 
@@ -255,14 +257,20 @@ def _draw_names(data: TrackData, ax: Axes) -> None:
         heights = _spread(places[:, 1], _NAME_HEIGHT * (high - low))
         places = np.column_stack([places[:, 0], heights])
     names = [(k, place, 10, _INK) for k, place in zip(data.ids[rows], places, strict=True)]
-    if len(data.ids) <= MAX_NAMES:
+    if len(data.ids) + len(data.unseen_ids) <= MAX_NAMES:
         names += [
             (k, place, 8, _DARK_GRAY)
             for k, place in zip(data.unseen_ids, data.unseen_centers, strict=True)
         ]
-    for k, place, size, color in names:
+    texts = [shorten(data.names.get(int(k), str(k)), _LONGEST, placeholder="…") for k, *_ in names]
+    if not is_column:
+        pairs = zip(texts, names, strict=True)
+        spots = [(place, len(text), size) for text, (_, place, size, _) in pairs]
+        free = _free_places(ax, spots)
+        names, texts = [names[row] for row in free], [texts[row] for row in free]
+    for (_, place, size, color), text in zip(names, texts, strict=True):
         ax.annotate(
-            plain_name(data.names.get(int(k), str(k))),
+            plain_name(text),
             (place[0], place[1]),
             xytext=(9, 0) if is_column else (7, 5),
             textcoords="offset points",
@@ -273,6 +281,20 @@ def _draw_names(data: TrackData, ax: Axes) -> None:
             path_effects=[withStroke(linewidth=3, foreground="white")],
             zorder=5,
         )
+
+
+def _free_places(ax: Axes, spots: list[tuple[FloatArray, int, int]]) -> list[int]:
+    """Return the names that cover no earlier one: the largest clusters come first."""
+    boxes: list[tuple[float, float, float, float]] = []
+    free = []
+    point = ax.figure.dpi / 72.0
+    for row, (place, n_characters, size) in enumerate(spots):
+        x, y = ax.transData.transform((place[0], place[1]))
+        box = (x, y, x + _WIDTH * size * n_characters * point, y + 1.15 * size * point)
+        if all(box[0] > b[2] or b[0] > box[2] or box[1] > b[3] or b[1] > box[3] for b in boxes):
+            boxes.append(box)
+            free.append(row)
+    return free
 
 
 def _spread(heights: FloatArray, distance: float) -> FloatArray:

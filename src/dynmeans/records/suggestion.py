@@ -68,6 +68,8 @@ class Suggestion:
         What a batch is called where it came from: "window" where rows were cut into windows.
     is_matched : bool
         Whether the clusters are those of another clusterer, and only matched.
+    reason : str
+        Why it was chosen, where that is not the length of a description.
     tell : callable
         Says a squared distance in the unit of the space.
     """
@@ -82,6 +84,7 @@ class Suggestion:
     doubts: tuple[ArgumentText, ...] = ()
     batch_word: str = "batch"
     is_matched: bool = False
+    reason: str = ""
     tell: Callable[[float], str] = _plain_distance
 
     @property
@@ -139,6 +142,8 @@ class Suggestion:
         return [ArgumentText(text) for text in words]
 
     def _reason_in_words(self) -> str:
+        if self.reason:
+            return self.reason
         if self.is_matched:
             return "The distance is half of the usual one between neighbors."
         why = "describes the points most briefly" if self.is_followed else "is the safest"

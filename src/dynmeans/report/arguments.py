@@ -23,10 +23,11 @@ class BatchPoints:
     points: FloatArray
     labels: IntArray
     n_rows: int
+    origins: IntArray | None = None  # Which of the points given these are; None for all
 
     def take(self, rows: IntArray) -> "BatchPoints":
         """Keep some of the points."""
-        return BatchPoints(self.points[rows], self.labels[rows], self.n_rows)
+        return BatchPoints(self.points[rows], self.labels[rows], self.n_rows, rows)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

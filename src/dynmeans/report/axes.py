@@ -1,5 +1,6 @@
 """The coordinates of the player: the features, and the two directions of largest spread."""
 
+import re
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,6 +12,21 @@ from dynmeans.spaces.geo import earth_features
 from dynmeans.spaces.globe import seam_of
 from dynmeans.spaces.space import Space
 
+# Names of a pixel's two coordinates, and those that pixels share with other planes.
+_PIXELS = {
+    ("px", "py"),
+    ("xpx", "ypx"),
+    ("xpixel", "ypixel"),
+    ("u", "v"),
+    ("cx", "cy"),
+    ("col", "row"),
+    ("column", "row"),
+    ("left", "top"),
+    ("xmin", "ymin"),
+    ("xc", "yc"),
+}
+_PLAIN = {("x", "y"), ("bboxx", "bboxy"), ("xcenter", "ycenter"), ("centerx", "centery")}
+_LONGEST_SIDE = 20_000  # pixels
 _NEARLY_ALL = 0.99  # of the spread
 # How many features can be axes, at best and where room is short.
 FEATURE_NUMBERS = (8, 6, 4, 2, 0)
@@ -69,7 +85,22 @@ def in_space(data: ReportData, space: Space) -> ReportData:
         if period := periods.get(row):
             axes[row] = _cut(axes[row], places[:, row], period)
     view = data.view if at is None else at
-    return replace(data, axes=tuple(axes), lon_lat=at, view=view, unit=space.unit)
+    is_down = at is None and len(places) > 0 and min(view) >= 0 and _are_pixels(axes, view, places)
+    found = {"axes": tuple(axes), "lon_lat": at, "view": view, "unit": space.unit}
+    return replace(data, y_down=data.y_down or is_down, **found)
+
+
+def _are_pixels(axes: list[Axis], view: tuple[int, int], places: FloatArray) -> bool:
+    """Propose y downward where two columns are the row and column of a picture.
+
+    Some names say so alone; `x` and `y` only where their ranges could be those of a picture.
+    """
+    names = tuple(re.sub("[^a-z]", "", axes[row].name.lower()) for row in view)
+    low, high = places[:, list(view)].min(axis=0), places[:, list(view)].max(axis=0)
+    if np.any(low < -0.05 * (high - low)):
+        return False
+    of_picture = high.min() >= 100 and high.max() <= _LONGEST_SIDE
+    return names in _PIXELS or (names in _PLAIN and bool(of_picture))
 
 
 def _cut(axis: Axis, values: FloatArray, period: float) -> Axis:

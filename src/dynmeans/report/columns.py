@@ -86,7 +86,12 @@ def point_columns(
         sizes=_whole([len(batch.labels) for batch in drawn]),
         slots=np.concatenate(slots),
         places=projection(np.concatenate([batch.points for batch in drawn])),
+        origins=np.concatenate([_origins(batch) for batch in drawn]),
     )
+
+
+def _origins(batch: BatchPoints) -> IntArray:
+    return np.arange(len(batch.labels)) if batch.origins is None else batch.origins
 
 
 def _slots(labels: IntArray, ids: IntArray) -> IntArray:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.families import Families
 from dynmeans.report.family_levels import FamilyLevels, family_levels
 from dynmeans.report.trial import Trial
+from dynmeans.runs.look.carried_rows import CarriedRows
 
 TIME_AXIS = -1
 NO_SLOT = -1
@@ -74,6 +76,7 @@ class PointColumns:
     sizes: IntArray
     slots: IntArray
     places: FloatArray  # (n_rows, n_axes)
+    origins: IntArray  # Which of the points given for its batch each is
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,6 +102,13 @@ class Score:
     name: str
     value: float
     meaning: str
+
+
+class Warned(NamedTuple):
+    """What may be wrong with the clusters, and the arguments that a sentence about it advises."""
+
+    text: str
+    advises: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,6 +138,8 @@ class ReportData:
     scores: tuple[Score, ...]  # How well, where the truth is known
     notes: tuple[str, ...]  # What the page leaves out, and by which rule
     story: tuple[str, ...] = ()  # What happened, in sentences for the top of the page
+    warnings: tuple[Warned, ...] = ()
+    y_down: bool = False  # Whether the vertical axis is drawn downward, as pixels are counted
     # Points, batches and returns of the whole history, shown or not
     totals: tuple[int, int, int] | None = None
     # What clusters are called beside their numbers; those without are numbers alone
@@ -149,6 +161,7 @@ class ReportData:
     # What sets clusters apart, a sentence each
     descriptions: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     matrix: FloatArray | None = None  # (n_features, n_axes); from features to axes
+    rows: CarriedRows | None = None  # What is known of each point beside its place
     # What decided the clusters; with it, readers can try other settings on the page
     trial: Trial | None = None
 
@@ -188,9 +201,14 @@ class ReportData:
                 )
         return replace(self, backdrop=Backdrop(self._axis("x", x), self._axis("y", y), arrays))
 
-    def with_view(self, x: str, y: str) -> "ReportData":
-        """Return the same report, with other axes drawn at first, by name; "time" is one too."""
-        return replace(self, view=(self._axis("x", x), self._axis("y", y)))
+    def with_view(self, x: str, y: str, *, y_down: bool | None = None) -> "ReportData":
+        """Return the same report, with other axes drawn at first, by name; "time" is one too.
+
+        `y_down` says whether y is drawn downward, as pixels are counted; None keeps what names and
+        ranges propose.
+        """
+        down = self.y_down if y_down is None else y_down
+        return replace(self, view=(self._axis("x", x), self._axis("y", y)), y_down=down)
 
     def _axis(self, argument: str, name: str) -> int:
         names = [axis.name for axis in self.axes]

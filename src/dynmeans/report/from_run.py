@@ -7,19 +7,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from dynmeans.inputs.argument_text import Namer, in_python
 from dynmeans.report.axes import in_space
 from dynmeans.report.build import report_data
 from dynmeans.report.centers_drawn import drawn_together
-from dynmeans.report.data import ReportData
+from dynmeans.report.data import ReportData, Warned
 from dynmeans.report.descriptions import descriptions
 from dynmeans.report.render_page import render_report, write_report
 from dynmeans.report.trial import Trial
-from dynmeans.runs.look.links import links_of_run
+from dynmeans.runs.look.carried_rows import carried_rows
+from dynmeans.runs.look.links import Link, links_of_run
 from dynmeans.runs.look.other_scales import scales_in_words, scales_of_run
 from dynmeans.runs.look.profiles import describe_clusters
 from dynmeans.runs.look.space_words import new_beyond, proposed_space
-from dynmeans.runs.look.story import story_of
+from dynmeans.runs.look.story import facts_of, warnings_of
 from dynmeans.runs.look.truth_counts import score_run
 from dynmeans.runs.reading.columns import is_of_vector
 from dynmeans.runs.run import Run
@@ -27,6 +30,8 @@ from dynmeans.runs.streams.addresses import is_address
 
 # lambda, N_Q and k_tau as given or chosen, and what they come to.
 _PENALTIES = ("new_penalty", "max_gap", "reach", "revival_penalty", "drift", "revival", "motion")
+# Columns of the source that a page shows beside its points.
+_CARRIED = ("text", "id", "time", "truth")
 # What of the source a command must name to cut the same rows into the same windows.
 _ASKED = (
     "text",
@@ -50,6 +55,7 @@ def run_report(
     trust: bool = False,
     describe: Sequence[str] = (),
     name_of: Namer = in_python,
+    has_rows: bool = True,
 ) -> ReportData:
     """Gather what the report of a run shows.
 
@@ -70,6 +76,10 @@ def run_report(
         Further columns of the input to describe clusters by, as for `describe_clusters`.
     name_of : callable
         Names the arguments that the page advises; `typed` does it as the command takes them.
+    has_rows : bool
+        Whether the page carries columns of the input for its points: `describe`, and the columns
+        of text, id, time and truth. A page that is made again and again, such as a live one, does
+        without, for the input is read once for them.
     """
     # A run that goes on may commit between the two: the samples, read first, set the end.
     samples = list(run.samples())
@@ -103,6 +113,11 @@ def run_report(
         )
         notes.insert(0, rule)
     notes += [text.told(name_of) for text in (advice, proposed_space(run)) if text is not None]
+    source = run.config.source
+    carried = [*describe, *(source[name] for name in _CARRIED if source.get(name))]
+    drawn_rows = np.split(data.points.origins, np.cumsum(data.points.sizes)[:-1])
+    reading = {"input": input, "trust": trust}
+    rows = carried_rows(run, samples, drawn_rows, carried, **reading) if has_rows else None
     links, recipe, edits = links_of_run(run, history), run.config.recipe, run.edits
     return replace(
         in_space(data, space),
@@ -115,8 +130,25 @@ def run_report(
         descriptions={k: tuple(told) for k, told in texts.items()},
         links=[(link.cluster_id, link.other_id, link.gap) for link in links],
         notes=tuple(notes),
-        story=tuple(story_of(run, name_of, links)),
+        story=tuple(facts_of(run)),
+        rows=rows,
+        warnings=page_warnings(run, name_of, links),
     )
+
+
+def summary_fields(run: Run, name_of: Namer) -> dict[str, Any]:
+    """Return the fields of the header that a live page shows as the run grows."""
+    status, links = run.status(), links_of_run(run)
+    left_out = status.n_dropped + status.n_late + status.n_dead_letters
+    counts = {"n_rows": status.n_rows, "n_noise": status.n_wordless, "n_left_out": left_out}
+    told = [warned._asdict() for warned in page_warnings(run, name_of, links)]
+    return {"story": facts_of(run), "warnings": told, "counts": counts}
+
+
+def page_warnings(run: Run, name_of: Namer, links: list[Link]) -> tuple[Warned, ...]:
+    """Return what may be wrong with a run, and the arguments that would change it."""
+    advice, doubts = warnings_of(run, links)
+    return tuple(Warned(text.told(name_of), text.advises) for text in (*doubts, *advice))
 
 
 def run_page(run: Run, **options: Any) -> str:

@@ -17,7 +17,7 @@ from dynmeans.report.data import Axis, Backdrop, ReportData
 from dynmeans.report.family_levels import FamilyLevels
 
 FORMAT = "dynmeans.report"
-VERSION = 1
+VERSION = 2
 NO_CLUSTER = 65535  # the slot of a point that belongs to no cluster shown
 
 LOOKS = {
@@ -67,6 +67,8 @@ def pack_report(data: ReportData) -> dict[str, Any]:
         ],
         "notes": list(data.notes),
         "story": list(data.story),
+        "warnings": [warned._asdict() for warned in data.warnings],
+        "y_down": data.y_down,
         "totals": None if data.totals is None else list(data.totals),
         "cluster_names": {str(k): name for k, name in data.cluster_names.items()},
         "merged": {str(k): shown for k, shown in data.merged.items()},

@@ -15,6 +15,7 @@ from dynmeans.files.whole_file import whole_file
 from dynmeans.inputs.input_error import InputError
 from dynmeans.report.data import ReportData
 from dynmeans.report.packing import report_json
+from dynmeans.report.row_columns import packed_rows
 from dynmeans.report.trial import packed_trial
 
 STYLES = (
@@ -22,6 +23,8 @@ STYLES = (
     "style/layout.css",
     "style/parts.css",
     "style/lists.css",
+    "style/filter.css",
+    "style/levels.css",
     "style/narrow.css",
 )
 # In the order in which one builds on the other.
@@ -32,7 +35,11 @@ SCRIPTS = (
     "data/families.js",
     "data/cluster.js",
     "data/store.js",
+    "data/row_columns.js",
+    "data/rows.js",
     "data/view.js",
+    "data/regroup.js",
+    "data/levels.js",
     "parts/filters.js",
     "parts/virtual_list.js",
     "data/time_scale.js",
@@ -50,24 +57,32 @@ SCRIPTS = (
     "picture/player.js",
     "parts/timeline.js",
     "parts/charts.js",
+    "parts/crossfilter.js",
+    "parts/cluster_rows.js",
+    "parts/contents.js",
     "parts/details.js",
     "parts/event_list.js",
     "parts/facts.js",
+    "parts/summary.js",
     "parts/transport.js",
     "parts/beside.js",
+    "parts/level_pictures.js",
     "parts/downloads.js",
     "parts/permalink.js",
+    "parts/bridge.js",
     "main.js",
 )
 # Of a page on which other scales can be tried; the worker has scripts of its own.
 ENGINE_SCRIPTS = ("engine/spaces.js", "engine/trial.js", "engine/panel.js")
 WORKER_SCRIPTS = ("engine/engine.js", "engine/worker.js")
+NOTEBOOK_SCRIPT = "notebook/view.js"  # around the page, in a notebook
 LIVE_SCRIPTS = ("live/editing.js", "live/live.js")  # of a page that a server feeds
 
 
 _ENGINE = """
 <script type="text/plain" id="engine-code">{code}</script>
 <script type="text/plain" id="engine-module">{module}</script>"""
+_ROWS = '\n<script type="text/plain" id="report-rows">{}</script>'
 _BESIDE = '\n<script type="application/json" id="report-data-beside">{}</script>'
 
 
@@ -94,8 +109,8 @@ def render_report(
     '<!DOCTYPE html>'
     """
     tried = packed_trial(data) if engine and beside is None else None
-    has_panel = tried is not None
-    has_engine = tried is not None and "reason" not in tried
+    # Where the page cannot cluster its rows, as those of texts, there is nothing to try.
+    has_panel = has_engine = tried is not None and "reason" not in tried
     style = joined_parts(*STYLES, *(["style/panel.css"] if has_panel else []))
     live_scripts = LIVE_SCRIPTS if live is not None else ()
     script = script_of(*SCRIPTS[:-1], *ENGINE_SCRIPTS * has_panel, SCRIPTS[-1], *live_scripts)
@@ -108,6 +123,7 @@ def render_report(
         "style": style,
         "script": script,
         "data": report_json(data, tried),
+        "rows": "" if data.rows is None or beside else _ROWS.format(packed_rows(data.rows)),
         "beside": "" if beside is None else _BESIDE.format(report_json(beside)),
     }
     return filled_page("page.html", parts)
@@ -159,7 +175,13 @@ def joined_parts(*names: str) -> str:
 
 def script_of(*names: str) -> str:
     """Return these scripts as one, with no name that others see."""
-    return f'"use strict";\n(() => {{\n{joined_parts(*names)}}})();\n'
+    return f'"use strict";\n(() => {{\n{_stripped(joined_parts(*names))}}})();\n'
+
+
+def _stripped(script: str) -> str:
+    """Leave out indentation and lines of comments, which every page would carry."""
+    lines = (line.strip() for line in script.splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
 def filled_page(name: str, parts: Mapping[str, str]) -> str:

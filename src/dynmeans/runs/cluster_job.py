@@ -9,14 +9,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dynmeans.engine.batch import Batch
 from dynmeans.families.levels import FINE
 from dynmeans.follow.defaults import TEXTS, VECTORS, defaults_of
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.methods import OURS
 from dynmeans.follow.recipe import Recipe
+from dynmeans.follow.usual_choice import usual_choice
 from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import checked_range
+from dynmeans.inputs.plural import counted
 from dynmeans.parameters.hint import Hint
 from dynmeans.records.suggestion import Suggestion
 from dynmeans.runs.after_commit import NOTHING, AfterCommit
@@ -29,11 +32,11 @@ from dynmeans.runs.look.other_scales import scales_in_words, scales_of_run
 from dynmeans.runs.look.space_words import new_beyond, proposed_space
 from dynmeans.runs.look.status import RunStatus
 from dynmeans.runs.look.telling_values import name_by_words
-from dynmeans.runs.look.topics import group_run, name_topics
+from dynmeans.runs.look.topics import group_run, stop_word_note
 from dynmeans.runs.reading.columns import match_features
 from dynmeans.runs.reading.live_windows import LiveWindows
 from dynmeans.runs.reading.sources.source import Source
-from dynmeans.runs.reading.window import WindowOptions
+from dynmeans.runs.reading.window import Window, WindowOptions
 from dynmeans.runs.reading.windows import Windows
 from dynmeans.runs.run import OnWindow, Run
 from dynmeans.runs.stopping import StoppedError
@@ -42,8 +45,7 @@ from dynmeans.runs.store.schema import DATABASE
 from dynmeans.runs.store.store import check_may_create
 from dynmeans.runs.streams.addresses import open_stream
 from dynmeans.runs.streams.watermark import StreamWindows
-from dynmeans.runs.texts import vector_names
-from dynmeans.spaces.named import find_space
+from dynmeans.runs.texts import vector_names, vectors_of
 
 # From the rows of the source, if they are known, those read before, and the names of the features,
 # to what sees each window.
@@ -65,6 +67,7 @@ class ClusterResult:
     unread: str = ""  # A time that could not be read
     is_stopped: bool = False
     new_beyond: str = ""
+    stop_words: ArgumentText | None = None  # What to do about topics that words of grammar name
     notes: tuple[ArgumentText, ...] = ()  # What the user may want to know, and do about it
 
 
@@ -144,29 +147,27 @@ class ClusterJob:
 
     def _name(self, run: Run, source: Source | None, done: ClusterResult) -> None:
         """Name clusters by the words of a column, where one was named for that."""
-        if (column := self.describe or self.windows.text) is None or not done.n_windows:
+        if not done.n_windows:
+            return
+        if self.windows.text is not None:
+            group_run(run)
+        column = self.describe or self.windows.text
+        if column is None or column == self.windows.text:
             return
         if source is None:
-            if self.windows.text == column:
-                return
             raise InputError("describe", "is for files and frames")
-        if self.windows.text == column:
-            group_run(run)
-            name_topics(run, column, source)
-        else:
-            name_by_words(run, column, source)
+        name_by_words(run, column, source)
 
     def choose(self) -> tuple[Suggestion, int]:
         """Choose penalties on the first windows, without a run; also count the rows left out."""
         choices: list[Suggestion] = []
         with self.open_source() as source:
             config = self.config(source)
-            if not config.recipe.is_auto:
-                rule = "are not chosen in the space {!r}: there {:.3g} suits most streams"
-                space = find_space(config.recipe.space)
-                raise InputError("penalties", rule, space.name, space.usual_penalty or 0.0)
             ahead = _ahead(self.input, _windows(self, source, None))
-            begun(config, ahead.first, choices.append)
+            if config.recipe.is_auto:
+                begun(config, ahead.first, choices.append)
+            else:
+                choices.append(_usual(config, ahead.first))
         return choices[0], sum(window.n_dropped for window in ahead.first)
 
     def open_source(self) -> AbstractContextManager[Source | None]:
@@ -240,6 +241,16 @@ class ClusterJob:
     def _is_empty(self) -> bool:
         with Run.open(self.out) as run:
             return run.store.is_empty
+
+
+def _usual(config: RunConfig, windows: Sequence[Window]) -> Suggestion:
+    """Count clusters at the usual penalty of the space, and at a coarser and a finer one."""
+    if config.recipe.penalties.new_penalty is not None:
+        raise InputError("new_penalty", "is given, so there is nothing to choose")
+    as_vectors = vectors_of(config.source)
+    seen = [as_vectors(window) for window in windows]
+    batches = [Batch(window.points, window.weights) for window in seen]
+    return usual_choice(config.recipe, batches, [window.elapsed for window in windows])
 
 
 def _windows(job: ClusterJob, source: Source | None, position: Mapping[str, Any] | None) -> Any:
@@ -337,6 +348,7 @@ class _Work:
                 ", ".join(f"{n:,} lack {name!r}" for name, n in missing.items() if n),
                 hint="Check that these columns hold numbers, and how they are written.",
             )
+        stop_words = stop_word_note(run)
         return ClusterResult(
             status=status,
             n_windows=status.n_windows - before.n_windows,
@@ -349,7 +361,8 @@ class _Work:
             unread=getattr(windows, "unread", ""),
             is_stopped=is_stopped,
             new_beyond=new_beyond(run),
-            notes=tuple(filter(None, _notes(run, begun.choice))),
+            stop_words=stop_words,
+            notes=tuple(filter(None, (stop_words, *_notes(run, begun.choice)))),
         )
 
     def _take_all(self, run: Run, windows: Any, **options: Any) -> bool:
@@ -376,6 +389,8 @@ class _Work:
 def _notes(run: Run, choice: Suggestion | None) -> Iterator[ArgumentText | None]:
     """Say what was not found as it was asked for or told, and what else it might be."""
     yield proposed_space(run)
+    if n_wordless := run.status().n_wordless:
+        yield ArgumentText(f"{counted(n_wordless, 'row')} without a word: noise, with label -1.")
     # A cluster was forgotten: others may be the same.
     if (penalties := run.penalties) and run.status().n_identities > run.state.n_clusters:
         yield link_words(links_of_run(run), penalties.max_gap)

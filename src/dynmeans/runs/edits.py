@@ -178,7 +178,9 @@ class Editing:
         """
         groups = self.groups.merged
         edits = replay((Edit(**row) for row in read_edits(self._store)), groups)
-        words = {int(k): name for k, name in (self._store.manifest(WORDS) or {}).items()}
+        topics = self._store.query("SELECT cluster_id, name FROM topics WHERE name <> ''")
+        words = {row["cluster_id"]: row["name"] for row in topics}
+        words |= {int(k): name for k, name in (self._store.manifest(WORDS) or {}).items()}
         return replace(edits, names=MappingProxyType(words | dict(edits.names))) if words else edits
 
     @property

@@ -148,7 +148,8 @@ class Run(Editing, AbstractContextManager["Run"]):
             Name of this call. All its windows become one commit, and a call whose token was
             committed before does nothing: a caller that repeats itself changes nothing.
         on_window : callable, optional
-            Called with the record and the window after each step, before it is durable.
+            Called with the record and the window after each step, before it is durable. If it
+            raises, all windows up to this one are committed, unless there is a `token`.
         commit_seconds : float
             Windows are committed in groups, at least this often; 0 commits each by itself.
         after_commit : callable, optional

@@ -27,7 +27,7 @@ from dynmeans.serve.metrics import metrics_text
 
 MOST_READERS = 200
 TOTAL = "x-total-count"  # the header of a table that says how many rows there are
-_ALIVE_SECONDS, _PAUSE_SECONDS = 15.0, 0.2
+_ALIVE_SECONDS, _PAUSE_SECONDS, _SUMMARY_PAUSE = 15.0, 0.2, 2.5
 _PAGE_POLICY = "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 _WAITING = (
     "<!DOCTYPE html><meta charset=utf-8><title>dynmeans</title>"
@@ -102,7 +102,7 @@ class _Api:
 
     async def _events(self, run_id: str, step: int) -> Any:
         yield "retry: 1000\n\n"
-        n_edits = -1
+        n_edits, told = -1, step
         while run_id == self._feed.run_id and step <= self._feed.last_step:
             try:
                 if (now := self._feed.n_edits) != n_edits:
@@ -112,10 +112,14 @@ class _Api:
                 while self._feed.last_step > step:
                     step, chunk = await self._feed.chunk_after(run_id, step)
                     yield b"id: %d\nevent: windows\ndata: %b\n\n" % (step, chunk)
+                if told < step:
+                    told, fields = await self._feed.summary(run_id)
+                    yield f"event: summary\ndata: {_json_text(fields)}\n\n"
             except (OSError, ValueError):  # replaced, as the feed will see, or away for a moment
                 await asyncio.sleep(_PAUSE_SECONDS)
                 continue
-            await self._feed.wait(run_id, step, n_edits, _ALIVE_SECONDS)
+            seconds = _ALIVE_SECONDS if told >= step else _SUMMARY_PAUSE
+            await self._feed.wait(run_id, step, n_edits, seconds)
             yield ": still here\n\n"
         yield "event: replaced\ndata: {}\n\n"
 

@@ -16,7 +16,7 @@ from dynmeans.inputs.argument_text import typed
 from dynmeans.report.build import report_data
 from dynmeans.report.centers_drawn import drawn_together
 from dynmeans.report.data import ReportData
-from dynmeans.report.from_run import run_report
+from dynmeans.report.from_run import run_report, summary_fields
 from dynmeans.report.packing import pack_chunk
 from dynmeans.report.render_page import render_report
 from dynmeans.runs.run import Run
@@ -33,6 +33,7 @@ _KEPT_CHUNKS = 32
 # Windows of one chunk: a page that slept for long gets several.
 _MOST_WINDOWS = 500
 # A page that is older is made anew; one that is younger catches up by chunks.
+_SUMMARY_SECONDS = 2.0
 _PAGE_SECONDS, _PAGE_WINDOWS = 60.0, 500
 
 
@@ -52,6 +53,7 @@ class RunFeed:
         self._chunks: OrderedDict[tuple[str, int, int], asyncio.Task[bytes]] = OrderedDict()
         self._page: tuple[str, float, int, str] | None = None
         self._features: int | None = None
+        self._summary: tuple[float, int, dict[str, Any]] | None = None
         self._making = threading.Lock()
 
     def look(self) -> None:
@@ -83,6 +85,7 @@ class RunFeed:
         now = how_far(connection)
         if now[0] != self.run_id:
             self._chunks.clear()
+            self._summary = None
         if now != (self.run_id, self.last_step, self.n_edits):
             self.run_id, self.last_step, self.n_edits = now
             self._changed.set()
@@ -147,6 +150,17 @@ class RunFeed:
         data = features_only(report_data(drawn, samples=kept), self._features)
         return json.dumps(pack_chunk(data), separators=(",", ":")).encode()
 
+    async def summary(self, run_id: str) -> tuple[int, dict[str, Any]]:
+        """Return what is written about the run, and as of which window; made once in a while."""
+        now = time.monotonic()
+        if self._summary is None or now - self._summary[0] > _SUMMARY_SECONDS:
+            step = self.last_step
+            self._summary = now, step, await self.read(self._made_summary, run_id)
+        return self._summary[1:]
+
+    def _made_summary(self, run: Run) -> dict[str, Any]:
+        return summary_fields(run, typed(str(run.folder)))
+
     async def page(self) -> str:
         """Return the page, at most a minute or 500 windows old; it catches up by itself."""
         return str(await self.read(self._current_page))
@@ -159,7 +173,7 @@ class RunFeed:
                 is_old = now - made > _PAGE_SECONDS or self.last_step - step > _PAGE_WINDOWS
                 if self.last_step == step or not is_old:
                     return page
-            data = features_only(run_report(run, name_of=typed(str(run.folder))))
+            data = features_only(run_report(run, name_of=typed(str(run.folder)), has_rows=False))
             self._features = len(data.axes)
             page = render_report(data, live=run_id)
             self._page = run_id, now, int(data.batches.steps[-1]), page

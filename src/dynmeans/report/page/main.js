@@ -10,12 +10,14 @@ function chooseAxes(store, view) {
     view.onChange(() => { select.value = view[name]; });
   }
   byId("tail").addEventListener("change", (event) => view.set({ tail: Number(event.target.value) }));
+  byId("y-down").checked = view.isYDown;
+  byId("y-down").addEventListener("change", (event) => view.set({ isYDown: event.target.checked }));
   byId("fit").addEventListener("change", (event) => view.set({ fitsBatch: event.target.checked }));
 }
 
 // Clusters with names get wider rows.
 function markNames(store) {
-  document.documentElement.classList.toggle("has-names", Object.keys(store.header.cluster_names ?? {}).length > 0);
+  document.documentElement.classList.toggle("has-names", Object.keys(store.header.cluster_names ?? {}).length > 0 || store.sharedValues?.size > 0);
 }
 
 function start() {
@@ -24,6 +26,7 @@ function start() {
   const looks = new Looks(store.header.looks, view);
   const scale = new TimeScale(store);
   const { text } = scale;
+  const levels = new Levels(store, view);
   const facts = new Facts(store, text);
   chooseAxes(store, view);
   new Filters(store, view);
@@ -34,13 +37,18 @@ function start() {
   markNames(store);
   const player = new Player(store, view, looks, text);
   new Transport(store, view, text, player);
-  const details = new Details(store, view, looks, text);
+  const details = new Details(store, view, looks, text, player);
+  new Crossfilter(store, view, looks);
   new Charts(store, view, looks, scale);
   new Timeline(store, view, looks, scale);
   new EventList(store, view, looks, text);
   const downloads = new Downloads(store, view, player, text);
-  const { trial } = byId("trial") ? new TrialPanel(store, view, looks) : {};
-  const append = (chunk) => (trial ? trial.append(chunk) : store.append(chunk));
+  const panel = byId("trial") ? new TrialPanel(store, view, looks) : {};
+  const { trial } = panel;
+  const summary = new Summary(store, view, new Remedies(store, view, panel));
+  if (trial) trial.levels = levels;
+  const pictures = new LevelPictures(store, view, looks, levels);
+  const append = (chunk) => levels.append(chunk, (one) => (trial ? trial.append(one) : store.append(one)));
   const link = new Permalink(store, view);
   // A view at the last batch, or left as it opened, is at the last when more come.
   let [end, isUntouched] = [store.last, !link.hasTime];
@@ -56,12 +64,33 @@ function start() {
     Object.assign(store.header, trial?.keep(fields) ?? fields);
     store.readEdits();
     view.readFamilies();
+    if ("levels" in fields || "families" in fields) {
+      levels.read();
+      pictures.build();
+    }
     markNames(store);
     facts.draw();
+    summary.draw();
     store.notify();
     looks.notify();
   };
-  window.dynmeansReport = { append, update, trial, store, view, player, details, downloads, csv: csvText, trace: traceWays };
+  view.onChange((changed) => {
+    if (!changed.has("rows")) return;
+    store.sharedValues = sharedValues(store, view.rows);
+    markNames(store);
+    looks.notify();
+  });
+  const rowsLoaded = byId("report-rows") ? view.rows.load(byId("report-rows").textContent) : Promise.resolve();
+  if (levels.chosen) levels.choose(levels.chosen);
+  // What is written about the run, while it grows: less than all that `update` draws again.
+  const describe = (fields) => {
+    Object.assign(store.header, fields);
+    summary.draw();
+    facts.drawNumbers();
+  };
+  const report = { rowsLoaded, describe, facts, levels, pictures, append, update, trial, store, view, player, details, downloads, csv: csvText, trace: traceWays };
+  window.dynmeansReport = report;
+  connectNotebook(report);
 }
 
 if (byId(OTHER_DATA)) showBeside();

@@ -20,18 +20,31 @@ def story_of(run: Run, name_of: Namer = in_python, links: list[Link] | None = No
 
     `name_of` names the arguments that a sentence advises; `links` are those of `links_of_run`.
     """
-    status, penalties = run.status(), run.penalties
-    if penalties is None or not status.n_windows:
-        return ["Nothing was taken in yet."]
-    words = link_words(links_of_run(run) if links is None else links, penalties.max_gap)
-    doubts = [ArgumentText(*told).told(name_of) for told in run.store.manifest("doubts") or []]
+    advice, doubts = warnings_of(run, links)
     return [
-        *_numbers(run, status),
-        *_changes(run),
-        *([] if words is None else [words.told(name_of)]),
-        *_left_out(status),
-        *(f"Doubtful: {told}" for told in doubts),
+        *facts_of(run),
+        *(text.told(name_of) for text in advice),
+        *(f"Doubtful: {text.told(name_of)}" for text in doubts),
     ]
+
+
+def facts_of(run: Run) -> list[str]:
+    """Return the sentences of the story that advise nothing."""
+    status = run.status()
+    if run.penalties is None or not status.n_windows:
+        return ["Nothing was taken in yet."]
+    return [*_numbers(run, status), *_changes(run), *_left_out(status)]
+
+
+def warnings_of(
+    run: Run, links: list[Link] | None = None
+) -> tuple[list[ArgumentText], list[ArgumentText]]:
+    """Return what a reader may want to change: suggested matches, and doubts of the penalties."""
+    if run.penalties is None:
+        return [], []
+    words = link_words(links_of_run(run) if links is None else links, run.penalties.max_gap)
+    doubts = [ArgumentText(*text) for text in run.store.manifest("doubts") or []]
+    return [] if words is None else [words], doubts
 
 
 def _numbers(run: Run, status: RunStatus) -> Iterator[str]:

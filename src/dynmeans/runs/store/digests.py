@@ -17,6 +17,8 @@ TABLES = (
     "inbox",
     "alerts",
     "words",
+    "topics",
+    "topic_words",
 )
 
 

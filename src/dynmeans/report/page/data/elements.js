@@ -56,6 +56,17 @@ function oncePerFrame(callback) {
   };
 }
 
+const REST = 120; // milliseconds
+
+// Calls back once nothing was asked for a moment: lists are sorted when a hand rests.
+function atRest(callback) {
+  let timer = null;
+  return () => {
+    clearTimeout(timer);
+    timer = setTimeout(callback, REST);
+  };
+}
+
 function watchSize(element, callback) {
   new ResizeObserver(oncePerFrame(callback)).observe(element);
 }

@@ -6,8 +6,8 @@ const NEARLY = 0.9;
 
 class ReportStore {
   constructor(header) {
-    if (header.format !== "dynmeans.report" || header.version !== 1) {
-      throw new Error(`This page reads dynmeans.report version 1, got ${header.format} ${header.version}.`);
+    if (header.format !== "dynmeans.report" || header.version !== 2) {
+      throw new Error(`This page reads dynmeans.report version 2, got ${header.format} ${header.version}.`);
     }
     this.header = header;
     this.batches = [];
@@ -94,6 +94,7 @@ class ReportStore {
     const axes = places(columns.places, slots.length);
     this.widen(axes);
     forEachBatch(columns.sizes, added, (batch, from, to) => {
+      batch.first = batch.index ? this.batches[batch.index - 1].first + this.batches[batch.index - 1].slots.length : 0;
       batch.slots = slots.subarray(from, to);
       batch.points = axes.map((axis) => axis.subarray(from, to));
     });
@@ -135,6 +136,19 @@ class ReportStore {
         if (value > limits[1]) limits[1] = value;
       }
     });
+  }
+
+  // Rows drawn, in all batches.
+  get nRows() {
+    const end = this.batches[this.last];
+    return end ? end.first + end.slots.length : 0;
+  }
+
+  // Calls back with each row: its batch, its number there and its number on the page.
+  eachRow(callback) {
+    for (const batch of this.batches) {
+      for (let row = 0; row < batch.slots.length; row += 1) callback(batch, row, batch.first + row);
+    }
   }
 
   get last() {
@@ -190,13 +204,19 @@ class ReportStore {
     return link && this.shownAs(link[0]) !== this.shownAs(id) ? link : null;
   }
 
-  // What a cluster is called: its name if it has one, else its number.
+  // What a cluster is called, in a few words: its name if it has one, else its number.
   label(id) {
-    return this.header.cluster_names?.[id] ?? String(id);
+    const name = this.nameOf(id);
+    return name === undefined ? String(id) : shortName(name);
+  }
+
+  // As people or words name it, else the value that most of its rows share.
+  nameOf(id) {
+    return this.header.cluster_names?.[id] ?? this.sharedValues?.get(id);
   }
 
   fullName(id) {
-    const name = this.header.cluster_names?.[id];
+    const name = this.nameOf(id);
     const shown = this.shownAs(id);
     if (shown !== id) return `Cluster ${id}, shown as ${this.label(shown)}`;
     return name === undefined ? `Cluster ${id}` : `Cluster ${id}, ${name}`;
@@ -211,14 +231,15 @@ class ReportStore {
   matches(id, words) {
     const wanted = words.trim().toLowerCase();
     if (wanted === "" || String(id) === wanted) return true;
-    const texts = [...this.description(id), ...(this.header.cluster_names?.[id] ? [this.label(id)] : [])];
+    const name = this.nameOf(id);
+    const texts = [...this.description(id), ...(name === undefined ? [] : [name])];
     return texts.some((text) => text.toLowerCase().includes(wanted));
   }
 
   // How well a cluster fits words: its number, its name from the first word on, any word, the rest.
   rank(id, words) {
     const wanted = words.trim().toLowerCase();
-    const name = (this.header.cluster_names?.[id] ?? "").toLowerCase();
+    const name = (this.nameOf(id) ?? "").toLowerCase();
     const begins = (text) => text.split(/[^\p{L}\p{N}]+/u).some((word) => word.startsWith(wanted));
     const tests = [String(id) === wanted, name.startsWith(wanted), begins(name), this.description(id).some((text) => begins(text.toLowerCase()))];
     return tests.includes(true) ? tests.indexOf(true) : tests.length;
@@ -227,6 +248,16 @@ class ReportStore {
   axisName(axis) {
     return axis === TIME_AXIS ? "time" : this.header.axes[axis].name;
   }
+}
+
+const LONGEST_NAME = 30; // characters, on the picture and in lists
+
+// As many whole words as there is room for.
+function shortName(name) {
+  if (name.length <= LONGEST_NAME) return name;
+  const cut = name.slice(0, LONGEST_NAME);
+  const end = Math.max(cut.lastIndexOf(","), cut.lastIndexOf(" "));
+  return end > LONGEST_NAME / 3 ? cut.slice(0, end).replace(/,$/, "") : `${cut.slice(0, -1)}…`;
 }
 
 function forEachBatch(sizes, batches, callback) {

@@ -5,10 +5,12 @@ const READING = 250; // milliseconds
 class View {
   constructor(store) {
     this.store = store;
+    this.listeners = [];
     this.index = store.lastFull;
     this.selected = null;
     [this.x, this.y] = store.header.view;
     this.tail = 10;
+    this.isYDown = Boolean(store.header.y_down); // as pixels of a picture are counted
     this.fitsBatch = false;
     this.readFamilies();
     const { min_cluster_size: minSize = 1, min_life: minLife = 1 } = store.header.confirmed ?? {};
@@ -19,7 +21,10 @@ class View {
     this.region = null; // the part of it whose rows are selected
     this.speed = 4; // batches a second
     this.isPlaying = false;
-    this.listeners = [];
+    this.colorBy = ""; // the column that colors the points, if not their cluster
+    this.nShown = 1; // batches whose points are drawn, up to the one looked at
+    this.loops = false;
+    this.rows = new Rows(store, this);
   }
 
   // Takes the tree of the header; a level chosen before is kept.
@@ -84,9 +89,17 @@ class View {
     return this.onlyFamily === null || id < 0 || this.family(id) === this.onlyFamily;
   }
 
+  // Whether nothing keeps a cluster out of lists.
+  get listsAll() {
+    return this.minSize <= 1 && this.minLife <= 1 && this.onlyFamily === null && this.search === "" && !this.rows.isActive;
+  }
+
   // Whether a cluster belongs in lists.
   isListed(id) {
-    return id === this.selected || (this.isConfirmed(id) && this.isWanted(id) && this.store.matches(id, this.search));
+    if (id === this.selected) return true;
+    if (!this.isConfirmed(id) || !this.isWanted(id)) return false;
+    const { rows } = this;
+    return (!rows.isActive || rows.count(id) > 0) && (rows.dimensions.has("search") || this.store.matches(id, this.search));
   }
 
   select(id) {

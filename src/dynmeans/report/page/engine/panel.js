@@ -7,12 +7,8 @@ class TrialPanel {
   constructor(store, view, looks) {
     Object.assign(this, { store, view });
     this.part = byId("trial");
-    const reason = store.header.engine?.reason;
     this.part.hidden = !store.header.engine;
     if (!store.header.engine) return;
-    byId("trial-body").hidden = Boolean(reason);
-    byId("trial-reason").textContent = reason ?? "";
-    if (reason) return;
     this.trial = new Trial(store, view, () => {
       byId("legend-course").hidden = !store.batches[0].velocities;
       looks.notify();
@@ -31,6 +27,7 @@ class TrialPanel {
     byId("trial-command").addEventListener("click", () => this.copy(commandText(run, this.now)));
     byId("trial-python").addEventListener("click", () => this.copy(pythonText(run, this.now)));
     byId("trial-sample").textContent = this.sampleText();
+    for (const id of ["trial-motion", "trial-search"]) byId(id).disabled = run.centers === "sphere";
     this.part.addEventListener("toggle", () => this.draw());
     this.now = this.ofTheRun();
     this.draw();
@@ -61,7 +58,8 @@ class TrialPanel {
   ask() {
     const { trial, now, run } = this;
     if (!trial.worker) trial.start((data) => this.answer(data));
-    const { search, ...penalties } = now;
+    const { search, ...rest } = now;
+    const penalties = { ...rest, centers: run.centers };
     const wanted = Number(byId("trial-wanted").value) || null;
     this.asked = performance.now();
     trial.ask(
@@ -117,7 +115,7 @@ class TrialPanel {
     slide.style.setProperty("--done", `${clamp((100 * place) / SCALE_STEPS, 0, 100)}%`);
     const { space } = trial;
     slide.setAttribute("aria-valuetext", space.tell(distance));
-    byId("trial-unit").textContent = space.pieces.length > 1 ? `(${space.tell(distance)})` : space.pieces[0].unit;
+    byId("trial-unit").textContent = space.pieces.length > 1 || space.pieces[0].tell ? `(${space.tell(distance)})` : space.pieces[0].unit;
     setUnlessTyping("trial-distance", Number(distance.toPrecision(4)));
     setUnlessTyping("trial-gap", now.maxGap === Infinity ? "" : now.maxGap);
     setUnlessTyping("trial-reach", Number(now.reach.toPrecision(4)));

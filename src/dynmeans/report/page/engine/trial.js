@@ -1,7 +1,7 @@
 // Another clustering of the page's rows, shown in place of the run's until one goes back.
 
 // What of the header belongs to the run's clusters and not to those of a trial.
-const OF_THE_RUN = { families: null, descriptions: {}, cluster_names: {}, merged: {}, pinned: [], scores: [] };
+const OF_THE_RUN = { families: null, descriptions: {}, cluster_names: {}, merged: {}, pinned: [], scores: [], levels: null, isTrial: true };
 
 class Trial {
   constructor(store, view, onShown) {
@@ -65,7 +65,10 @@ class Trial {
   // Puts what was found in the place of what is shown.
   show(found) {
     const { store, view } = this;
-    if (!this.saved) this.saved = this.contents();
+    if (!this.saved) {
+      this.levels?.release();
+      this.saved = this.contents();
+    }
     const { batches } = this.saved;
     const { header } = store;
     Object.assign(header, OF_THE_RUN, { n_clusters: found.nIdentities });
@@ -99,6 +102,7 @@ class Trial {
     Object.assign(this.store.header, fields);
     this.saved = null;
     this.settle();
+    this.levels?.apply();
     for (const chunk of this.waiting.splice(0)) this.store.append(chunk);
     if (this.worker) this.sendRows();
     this.store.notify();

@@ -20,10 +20,12 @@ function connectLive(report) {
       // After a pause the same windows may come once more.
       if (Number(event.lastEventId) > last()) report.append(JSON.parse(event.data));
     });
+    source.addEventListener("summary", (event) => report.describe(JSON.parse(event.data)));
     source.addEventListener("replaced", () => location.reload());
     source.addEventListener("edits", (event) => report.update(JSON.parse(event.data)));
   };
   connect();
+  setInterval(() => report.facts.drawNumbers(), 1000);
   details.editor = new Editor(report);
   details.redraw();
 }

@@ -6,9 +6,11 @@ const MAX_TOLD = 4; // features of a center
 const STATUS_TEXT = { seen: "in sight", unseen: "out of sight", forgotten: "forgotten", unborn: "not yet born", unconfirmed: "unconfirmed" };
 
 class Details {
-  constructor(store, view, looks, text) {
-    Object.assign(this, { store, view, looks, text });
+  constructor(store, view, looks, text, player) {
+    Object.assign(this, { store, view, looks, text, contents: new Contents(store, view, looks, player) });
     this.element = byId("details");
+    this.rows = new ClusterRows(store, view, looks, text);
+    this.isContents = false;
     this.redraw = view.nowAndThen(() => this.draw());
     view.onChange(this.redraw);
     store.onAppend(this.redraw);
@@ -26,7 +28,18 @@ class Details {
   parts() {
     const { selected, region } = this.view;
     if (region) return this.regionParts();
-    return selected === null ? this.batchParts() : this.clusterParts(this.store.clusters.get(selected));
+    if (selected !== null) return this.clusterParts(this.store.clusters.get(selected));
+    return [this.tabs(), ...(this.isContents ? this.contents.parts() : this.batchParts())];
+  }
+
+  tabs() {
+    const tab = (name, isContents) => make("button", { type: "button", class: "tab", "data-key": `tab-${name}`, "aria-pressed": String(this.isContents === isContents), onclick: () => this.turnTo(isContents) }, name);
+    return make("div", { class: "tabs", role: "group", "aria-label": "Clusters to list" }, tab("This batch", false), tab("Contents", true));
+  }
+
+  turnTo(isContents) {
+    this.isContents = isContents;
+    this.redraw();
   }
 
   // The rows drawn that lie in the box, cluster by cluster.
@@ -53,10 +66,12 @@ class Details {
 
   batchParts() {
     const { batch } = this.view;
-    const order = largest(batch.counts, MAX_LISTED, (slot) => this.view.isWanted(batch.ids[slot]));
-    const most = order.length ? batch.counts[order[0]] : 1;
-    const rows = order.map((slot) => this.sizeRow(batch.ids[slot], batch.counts[slot], most));
-    const left = this.view.onlyFamily === null ? batch.nSeen - rows.length : 0;
+    const { rows: filtered } = this.view;
+    const counts = filtered.isActive ? passingCounts(batch, filtered) : batch.counts;
+    const order = largest(counts, MAX_LISTED, (slot) => this.view.isWanted(batch.ids[slot]) && counts[slot] > 0);
+    const most = order.length ? counts[order[0]] : 1;
+    const rows = order.map((slot) => this.sizeRow(batch.ids[slot], counts[slot], most));
+    const left = this.view.onlyFamily === null && !filtered.isActive ? batch.nSeen - rows.length : 0;
     const families = new Set(Array.from(batch.ids, this.view.family));
     const grouped = this.view.tree && families.size < batch.ids.length ? [make("p", { class: "hint" }, `${plural(batch.nSeen, "cluster")} of ${formatCount(families.size)} ${families.size === 1 ? "family" : "families"}`)] : [];
     return [
@@ -92,7 +107,7 @@ class Details {
     const { batches } = this.store;
     const rows = [];
     for (let at = this.view.index; at >= 0 && rows.length < MAX_LATEST; at -= 1) {
-      for (const event of [...batches[at].events].reverse()) {
+      for (const event of [...batches[at].events].reverse().sort((a, b) => EVENT_WEIGHTS[b.kind] - EVENT_WEIGHTS[a.kind])) {
         if (rows.length < MAX_LATEST && this.view.isConfirmed(event.id)) rows.push(this.eventRow(event, true));
       }
     }
@@ -123,6 +138,7 @@ class Details {
       ...this.described(cluster),
       this.factList(cluster),
       this.sizeChart(cluster),
+      ...this.rows.parts(cluster),
       ...this.rowsOf(cluster),
       make("h3", {}, "Its life"),
       make("ul", { class: "event-rows is-long", tabindex: "-1" }, ...cluster.events.map((event) => this.eventRow(event, false))),
@@ -141,7 +157,7 @@ class Details {
     const drawn = batch.slots.length < batch.nPoints ? " kept for pictures" : "";
     return [make("details", { class: "rows" },
       make("summary", {}, `Show these rows (${plural(rows.length, "row")}${drawn})`),
-      make("div", { class: "rows-table" }, table),
+      make("div", { class: "rows-table", tabindex: "0", role: "region", "aria-label": "Rows of this batch" }, table),
       make("button", { type: "button", class: "plain", id: "save-cluster-rows", onclick: () => save(`rows-${id}-${batch.step}.csv`, "text/csv", csvText(rowTable(store, view, text, rows))) }, "Download these rows (CSV)"))];
   }
 
@@ -253,6 +269,15 @@ function largest(values, n, isWanted) {
     if (best.length > n) best.pop();
   }
   return best;
+}
+
+// How many rows of each cluster of the batch pass the filters.
+function passingCounts(batch, rows) {
+  const counts = new Uint32Array(batch.ids.length);
+  batch.slots.forEach((slot, row) => {
+    if (slot !== NO_CLUSTER && rows.passes(batch, row)) counts[slot] += 1;
+  });
+  return counts;
 }
 
 // Rows of the batch within the region, and whose they are.

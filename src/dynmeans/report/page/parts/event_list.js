@@ -2,6 +2,19 @@
 
 const EVENT_ROW = 38;
 
+// How much an event of each kind matters, for a cluster of the same size.
+const EVENT_WEIGHTS = { split: 8, merged: 8, returned: 2, born: 1, vanished: 0.02, forgotten: 0.02 };
+
+// Splits, mergers and returns of large clusters first, then large births; of a cluster that returns
+// often each return counts less.
+function byWeight(events, store) {
+  const returns = new Map();
+  for (const { kind, id } of events) if (kind === "returned") returns.set(id, (returns.get(id) ?? 0) + 1);
+  const weight = ({ kind, id }) => ((EVENT_WEIGHTS[kind] ?? 1) * store.clusters.get(id).total) / (kind === "returned" ? returns.get(id) : 1);
+  const weighed = events.map((event) => [weight(event), event]);
+  return weighed.sort((a, b) => b[0] - a[0] || a[1].batch.index - b[1].batch.index).map(([, event]) => event);
+}
+
 class EventList {
   constructor(store, view, looks, text) {
     Object.assign(this, { store, view, looks, text });
@@ -15,11 +28,16 @@ class EventList {
       chosen: () => (this.chosen === null ? -1 : this.events.indexOf(this.chosen)),
       onChoose: (row) => this.choose(this.events[row]),
     });
+    this.order = byId("events-order");
+    this.order.addEventListener("change", () => this.filter());
+    this.filterSoon = atRest(() => this.filter());
     this.redraw = oncePerFrame(() => this.list.draw());
     store.onAppend(() => this.arrange());
     this.follow = view.nowAndThen(() => this.scrollToNow());
     view.onChange((changed) => {
-      if (changed.has("search") || changed.has("selected")) this.filter();
+      if (changed.has("search") || (changed.has("selected") && !view.listsAll)) this.filter();
+      else if (changed.has("selected")) this.redraw();
+      if (changed.has("filter")) this.filterSoon();
       if (changed.has("index") || changed.has("isPlaying")) this.follow();
     });
     looks.onChange(() => this.filter());
@@ -48,13 +66,16 @@ class EventList {
   }
 
   filter() {
-    this.events = this.store.events.filter((event) => !this.hidden.has(event.kind) && this.view.isListed(event.id));
+    const { listsAll } = this.view;
+    this.events = this.store.events.filter((event) => !this.hidden.has(event.kind) && (listsAll || this.view.isListed(event.id)));
+    if (this.order.value === "weight") this.events = byWeight(this.events, this.store);
     this.element.style.setProperty("--rows-height", `${this.events.length * EVENT_ROW}px`);
     this.redraw();
   }
 
   // Keeps the events of the batch in sight, unless the reader is at work in the list.
   scrollToNow() {
+    if (this.order.value === "weight") return this.redraw();
     const { index } = this.view;
     let [first, end] = [0, this.events.length];
     while (first < end) {
@@ -64,7 +85,7 @@ class EventList {
     }
     const isAtWork = this.element.matches(":hover, :focus");
     if (!isAtWork) this.element.scrollTop = Math.max(0, (first - 1) * EVENT_ROW);
-    this.list.draw();
+    return this.list.draw();
   }
 
   choose(event) {

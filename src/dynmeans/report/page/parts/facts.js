@@ -12,12 +12,10 @@ class Facts {
     const { store } = this;
     byId("title").textContent = store.header.title;
     this.drawNumbers();
-    const story = store.header.story ?? [];
-    byId("story").replaceChildren(...story.map((sentence) => make("p", {}, sentence)));
-    byId("story").hidden = story.length === 0;
     this.drawPairs("parameters", store.header.parameters.map(([name, value]) => [name, "", value]));
     this.drawPairs("scores", store.header.scores.map(({ name, value, meaning }) => [scoreName(name), meaning, scoreText(name, value)]));
-    const notes = [...store.header.notes, ...editNotes(store)];
+    const reason = store.header.engine?.reason; // why there is no panel to try other scales
+    const notes = [...store.header.notes, ...(reason ? [reason] : []), ...editNotes(store)];
     byId("notes").replaceChildren(...notes.map((note) => make("li", {}, note)));
     byId("notes").hidden = notes.length === 0;
   }
@@ -44,11 +42,20 @@ class Facts {
       ["clusters", formatCount(Math.max(header.n_clusters, this.store.clusters.size))],
       ["in the last batch", formatCount(batches[last].nSeen)],
       ["returns", formatCount(returns)],
+      ...(header.counts?.n_noise ? [["noise", `${formatNumber((100 * header.counts.n_noise) / Math.max(1, header.counts.n_rows), 2)} %`]] : []),
+      ...this.lag(),
       ...header.scores.filter(({ name }) => name in HEADLINES).map(({ name, value }) => [HEADLINES[name], value === null ? "–" : `${(100 * value).toFixed(1)} %`]),
     ];
     byId("numbers").replaceChildren(...numbers.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
     byId("period").textContent = `${this.text.batch(batches[0])} – ${this.text.batch(batches[last])}`;
     byId("period-name").textContent = this.text.prefix;
+  }
+
+  // How far a live page is behind the clock.
+  lag() {
+    const { batches, last, header } = this.store;
+    if (!document.documentElement.dataset.run || !header.is_dated) return [];
+    return [["behind now", durationText(Math.max(0, Date.now() / 1000 - batches[last].time))]];
   }
 
   drawPairs(id, rows) {
@@ -58,6 +65,12 @@ class Facts {
       return make("div", {}, make("dt", {}, name, ...hint), make("dd", {}, value));
     }));
   }
+}
+
+function durationText(seconds) {
+  const steps = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
+  const [size, unit] = steps.find(([length]) => seconds >= length) ?? [1, "s"];
+  return `${formatCount(seconds / size)} ${unit}`;
 }
 
 // What people changed in what is shown.

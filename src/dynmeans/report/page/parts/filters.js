@@ -23,12 +23,15 @@ class Filters {
   // All that match are listed and counted; the best is chosen: a number, then words that begin so.
   find(text) {
     const { store, view } = this;
+    const hits = view.rows.search(text);
     view.set({ search: text });
     const isEmpty = text.trim() === "";
     const ids = [...store.clusters.values()].flatMap(({ id, batches }) => (batches.length ? [id] : []));
     const found = isEmpty ? [] : ids.filter((id) => (view.isConfirmed(id) || String(id) === text.trim()) && store.matches(id, text));
     found.sort((a, b) => store.rank(a, text) - store.rank(b, text) || a - b);
-    byId("found").textContent = isEmpty ? "" : found.length ? `${formatCount(found.length)} found` : "nothing found";
+    const inRows = hits?.n ? ` · ${plural(hits.n, "row")} in ${plural(hits.nClusters, "cluster")}` : "";
+    const inNames = found.length ? `${formatCount(found.length)} found` : inRows ? "no name" : "nothing found";
+    byId("found").textContent = isEmpty ? "" : `${inNames}${inRows}`;
     if (found.length) view.set({ selected: found[0], region: null });
   }
 

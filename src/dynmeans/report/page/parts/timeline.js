@@ -7,6 +7,7 @@ const ORDERS = {
   family: (a, b, family) => family(a.id) - family(b.id) || a.batches[0] - b.batches[0] || a.id - b.id,
   birth: (a, b) => a.batches[0] - b.batches[0] || a.id - b.id,
   size: (a, b) => b.total - a.total || a.id - b.id,
+  last: (a, b) => b.batches.at(-1) - a.batches.at(-1) || b.total - a.total || a.id - b.id,
   life: (a, b) => span(b) - span(a) || a.id - b.id,
 };
 
@@ -26,6 +27,7 @@ class Timeline {
       onChoose: (row) => view.select(this.clusters[row].id),
     });
     this.redraw = oncePerFrame(() => this.draw());
+    this.arrangeSoon = atRest(() => this.arrange());
     for (const control of [this.order, this.isHere]) control.addEventListener("change", () => this.arrange());
     view.onChange((changed) => this.onChange(changed));
     looks.onChange(() => this.arrange());
@@ -46,19 +48,30 @@ class Timeline {
 
   arrange() {
     const seen = this.isHere.checked ? new Set(this.view.batch.ids) : null;
-    this.clusters = [...this.store.clusters.values()]
-      .filter((cluster) => cluster.batches.length && (!seen || seen.has(cluster.id)))
-      .filter(({ id }) => this.view.isListed(id))
-      .sort((a, b) => ORDERS[this.order.value](a, b, this.view.family));
+    const { view } = this;
+    const isAll = !seen && view.listsAll;
+    this.clusters = isAll ? this.ordered() : this.ordered().filter(({ id }) => (!seen || seen.has(id)) && view.isListed(id));
     this.element.classList.toggle("is-empty", this.clusters.length === 0);
     this.element.style.setProperty("--rows-height", `${this.clusters.length * LANE}px`);
     this.redraw();
     this.resize();
   }
 
+  // Sorted once for an order; a hundred thousand take a while.
+  ordered() {
+    const key = `${this.order.value} ${this.looks.version}`;
+    if (this.sortedBy !== key) {
+      this.sortedBy = key;
+      const compare = ORDERS[this.order.value];
+      this.sorted = [...this.store.clusters.values()].filter(({ batches }) => batches.length).sort((a, b) => compare(a, b, this.view.family));
+    }
+    return this.sorted;
+  }
+
   onChange(changed) {
     if (changed.has("index") && this.isHere.checked) this.arrange();
-    if (changed.has("selected") || changed.has("search")) this.arrange();
+    if ((changed.has("selected") && !this.view.listsAll) || changed.has("search")) this.arrange();
+    if (changed.has("filter")) this.arrangeSoon();
     if (changed.has("selected")) this.showChosen();
     if (changed.has("selected") || changed.has("scale")) this.redraw();
     if (changed.has("index") || changed.has("scale")) this.movePlayhead();

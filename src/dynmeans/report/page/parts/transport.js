@@ -14,6 +14,9 @@ class Transport {
       view.goTo(Number(this.slider.value));
     });
     this.speed.addEventListener("change", () => view.set({ speed: Number(this.speed.value) }));
+    byId("span").addEventListener("change", (event) => view.set({ nShown: event.target.value === "all" ? Infinity : Number(event.target.value) }));
+    this.loop = byId("loop");
+    this.loop.addEventListener("click", () => view.set({ loops: !view.loops }));
     this.tell = view.nowAndThen(() => this.summarize());
     document.addEventListener("keydown", (event) => this.onKey(event));
     view.onChange((changed) => this.onChange(changed));
@@ -34,7 +37,7 @@ class Transport {
 
   onChange(changed) {
     if (changed.has("isPlaying") && this.view.isPlaying) this.play();
-    if (["isPlaying", "index", "x", "y"].some((name) => changed.has(name))) this.draw();
+    if (["isPlaying", "index", "x", "y", "loops"].some((name) => changed.has(name))) this.draw();
   }
 
   // Goes on by the clock, so that a slow screen leaves batches out rather than time.
@@ -47,7 +50,12 @@ class Transport {
         [start, from, speed] = [now, this.view.index, this.view.speed];
       }
       this.view.goTo(from + Math.floor(((now - start) / 1000) * speed));
-      if (this.view.index === this.store.last) this.view.set({ isPlaying: false });
+      const isEnd = this.view.index === this.store.last;
+      if (isEnd && this.view.loops && now - start > (1000 * (this.store.last - from + 1)) / speed) {
+        [start, from] = [now, 0];
+        this.view.goTo(0);
+      }
+      if (isEnd && !this.view.loops) this.view.set({ isPlaying: false });
       else requestAnimationFrame(tick);
     };
     requestAnimationFrame(tick);
@@ -62,6 +70,7 @@ class Transport {
     slider.setAttribute("aria-valuetext", `Batch ${view.index + 1} of ${store.batches.length}, time ${when}`);
     this.button.setAttribute("aria-label", view.isPlaying ? "Pause" : "Play");
     this.button.classList.toggle("is-playing", view.isPlaying);
+    this.loop.setAttribute("aria-pressed", String(view.loops));
     byId("now").textContent = this.text.short(view.batch);
     byId("now-batch").textContent = `${formatCount(view.index + 1)} / ${formatCount(store.batches.length)}`;
     this.tell();

@@ -37,6 +37,12 @@ function onTheGlobe({ x, y: [south, north] }) {
   return { x, y: [south + by, north + by] };
 }
 
+// Once around, and from pole to pole: no more than there is.
+function onOneGlobe({ x, y }) {
+  const middle = (x[0] + x[1]) / 2;
+  return { x: spanOf(x) > 360 ? [middle - 180, middle + 180] : x, y: [Math.max(y[0], -90), Math.min(y[1], 90)] };
+}
+
 // A degree of longitude as wide as it is on the ground, at the middle latitude of the data.
 function trueToScale(domain, latitudes, width, height) {
   const ratio = Math.cos((clamp((latitudes[0] + latitudes[1]) / 2, -85, 85) * Math.PI) / 180);

@@ -46,12 +46,13 @@ class Marks {
     const { from, view, store } = this.player;
     const { batch } = view;
     if (context.isVector) {
-      this.tracePoints(context, batch);
+      for (let at = firstShown(view); at <= view.index; at += 1) this.tracePoints(context, store.batches[at]);
       return;
     }
     this.stamps.begin();
     if (from) this.stamps.drawPoints(store.batches[from.index], 1 - share);
-    this.stamps.drawPoints(batch, from ? share : 1);
+    if (view.nShown > 1) this.stamps.drawWindow(1);
+    else this.stamps.drawPoints(batch, from ? share : 1);
     if (isDense) this.stamps.drawCenters(batch, this.xs, this.ys);
     this.stamps.end(context);
     if (!this.isCrowded) this.spreads = this.spreadsOf(batch);
@@ -77,6 +78,7 @@ class Marks {
     const { player } = this;
     const paths = new Map();
     for (let row = 0; row < batch.slots.length; row += 1) {
+      if (!player.view.rows.passes(batch, row)) continue;
       const id = batch.slots[row] === NO_CLUSTER ? -1 : batch.ids[batch.slots[row]];
       if (!paths.has(id)) paths.set(id, context.newPath());
       player.looks.trace(paths.get(id), id, ...player.pixel(player.scene.point(batch, row)), pointRadius(player, batch));

@@ -1,6 +1,7 @@
 // The player: one batch as a picture that can be played, zoomed and saved.
 
 const PLOT_MARGIN = { right: 14, top: 12, bottom: 40 };
+const CLOSE_UP = 16; // at most: so much of the plane stays in sight around a cluster looked at
 const GLIDE = 220; // milliseconds from one batch to the next
 
 class Player {
@@ -27,7 +28,7 @@ class Player {
     if (changed.has("index")) {
       const isNext = Math.abs(view.index - this.shownIndex) === 1;
       this.glide = view.isPlaying ? Math.min(GLIDE, 800 / view.speed) : GLIDE;
-      const isSmooth = isNext && !view.fitsBatch && this.glide > 50 && !wantsLessMotion();
+      const isSmooth = isNext && view.nShown === 1 && !view.fitsBatch && this.glide > 50 && !wantsLessMotion();
       if (isSmooth) this.from = { index: this.shownIndex, start: performance.now() };
       this.shownIndex = view.index;
     }
@@ -45,6 +46,8 @@ class Player {
     context.clearRect(0, 0, width, height);
     if (this.themeVersion !== this.looks.version) this.readTheme();
     this.paint(context, width, height);
+    if (!this.isDrawn) performance.mark("first picture");
+    this.isDrawn = true;
     if (this.from) this.ask();
   }
 
@@ -59,6 +62,7 @@ class Player {
   paint(context, width, height) {
     Object.assign(this, { width, height });
     this.scale(width, height);
+    if (!context.isVector && this.fitHeight()) return; // It is drawn at its new height.
     const { left, top, right, bottom } = this.box;
     this.frame.draw(context);
     context.save();
@@ -79,16 +83,20 @@ class Player {
     this.box = { left, top, right: width - right, bottom: height - bottom };
     const [east, north] = this.store.header.lon_lat ?? [];
     this.isMap = east !== undefined && this.view.x === east && this.view.y === north;
+    byId("y-down").disabled = this.isMap;
     this.whole = this.fitted(this.scene.limits(true));
     this.home = this.fitted(this.scene.limits());
     const { camera } = this.view;
     this.domain = camera ? this.fitted([camera.x, camera.y]) : this.home;
     const [[xLow, xHigh], [yLow, yHigh]] = [this.domain.x, this.domain.y];
-    const [xScale, yScale] = [(width - left - right) / (xHigh - xLow), (height - top - bottom) / (yHigh - yLow)];
-    this.affine = [xScale, left - xLow * xScale, -yScale, height - bottom + yLow * yScale];
+    const xScale = (width - left - right) / (xHigh - xLow);
+    this.isDown = this.view.isYDown && !this.isMap;
+    const yScale = ((this.isDown ? 1 : -1) * (height - top - bottom)) / (yHigh - yLow);
+    const origin = this.isDown ? top - yLow * yScale : height - bottom - yLow * yScale;
+    this.affine = [xScale, left - xLow * xScale, yScale, origin];
     this.toX = (value) => left + (value - xLow) * xScale;
-    this.toY = (value) => height - bottom - (value - yLow) * yScale;
-    this.fromPixel = (x, y) => [xLow + (x - left) / xScale, yLow + (height - bottom - y) / yScale];
+    this.toY = (value) => origin + value * yScale;
+    this.fromPixel = (x, y) => [xLow + (x - left) / xScale, (y - origin) / yScale];
   }
 
   // Room for the longest number at the axis, and for the name beside it.
@@ -101,7 +109,19 @@ class Player {
   fitted([x, y]) {
     const { left, right, top, bottom } = this.box;
     const domain = { x, y };
-    return this.isMap ? onTheGlobe(trueToScale(domain, this.store.limits[this.view.y], right - left, bottom - top)) : domain;
+    if (!this.isMap) return domain;
+    return onTheGlobe(trueToScale(onOneGlobe(domain), this.store.limits[this.view.y], right - left, bottom - top));
+  }
+
+  // A map of the whole world is as high as it is from pole to pole, so that it fills its box.
+  fitHeight() {
+    const { left, top, right, bottom } = this.box;
+    const over = this.isMap && !this.view.camera ? spanOf(this.home.y) / 180 : 1;
+    const { parentElement: place } = this.canvas;
+    if (over > 1.01) place.style.height = `${Math.ceil((bottom - top) / over) + this.height - bottom + top}px`;
+    else if (!this.isMap) place.style.height = "";
+    place.classList.toggle("is-fitted", place.style.height !== "");
+    return left < right && over > 1.01;
   }
 
   // From 0 where the picture leaves the last batch to 1 where it has come to this one.
@@ -115,7 +135,8 @@ class Player {
   drawNames(context) {
     const { view, store } = this;
     const font = (id) => `700 ${id === view.selected ? 14 : 12}px ${this.font}`;
-    const isNamed = ({ id, isSeen }) => id === view.selected || (isSeen && this.looks.bearer(id) >= 0);
+    const { rows } = view;
+    const isNamed = ({ id, isSeen }) => id === view.selected || (isSeen && this.looks.bearer(id) >= 0 && (!rows.isActive || rows.count(id) > 0));
     const named = this.marks.filter((mark) => this.drawing.isInside(mark) && isNamed(mark));
     const measure = (id) => this.widths.of(store.label(id), font(id));
     context.textAlign = "left";
@@ -174,6 +195,29 @@ class Player {
     const about = { x: [x - half.x, x + half.x], y: [y - half.y, y + half.y] };
     const zoomed = zoomedDomain(about, this.whole, factor, [x, y]);
     return view.set({ camera: zoomed ?? (this.isHomeWhole ? null : this.whole) });
+  }
+
+  // To where clusters are in this batch, or were last, with their points.
+  lookAt(ids) {
+    const { view, store } = this;
+    const [xs, ys] = [[], []];
+    for (const id of ids) {
+      const cluster = store.clusters.get(id);
+      const n = cluster.seenUntil(view.index);
+      if (!n) continue;
+      const [batch, slot] = [store.batches[cluster.batches[n - 1]], cluster.slots[n - 1]];
+      const places = [this.scene.center(batch, slot)];
+      batch.slots.forEach((one, row) => { if (one === slot) places.push(this.scene.point(batch, row)); });
+      for (const [x, y] of places) { xs.push(x); ys.push(y); }
+    }
+    if (!xs.length) return;
+    this.scale(this.width, this.height);
+    const around = (values, whole) => {
+      const [low, high] = [values.reduce((a, b) => Math.min(a, b)), values.reduce((a, b) => Math.max(a, b))];
+      const half = Math.max(0.75 * (high - low), spanOf(whole) / CLOSE_UP);
+      return [(low + high) / 2 - half, (low + high) / 2 + half];
+    };
+    view.set({ camera: { x: around(xs, this.home.x), y: around(ys, this.home.y) } });
   }
 
   get isHomeWhole() {

@@ -82,7 +82,7 @@ class ScenePointer {
     if (!this.view.camera) return;
     const { box } = player;
     const across = (-dx / (box.right - box.left)) * spanOf(start.domain.x);
-    const up = (dy / (box.bottom - box.top)) * spanOf(start.domain.y);
+    const up = ((player.isDown ? -dy : dy) / (box.bottom - box.top)) * spanOf(start.domain.y);
     this.view.set({ camera: movedDomain(start.domain, player.whole, across, up) });
   }
 

@@ -1,6 +1,8 @@
 // The points of a batch, and its centers where they are too many for marks of their own, as stamps.
 
 const N_LOOKS = 56; // colors times markers
+const SKIPPED = 2 * N_LOOKS + 2; // the look of a row that does not pass the filters
+const FIRST_BIN = SKIPPED + 1; // looks of the bins of the column that colors the points
 const [POINT_OPACITY, FAINT] = [0.6, 0.13];
 
 class Stamps {
@@ -20,16 +22,31 @@ class Stamps {
     this.layer.end(context, this.player.width, this.player.height);
   }
 
+  // All batches of the window of time that is shown, the oldest first.
+  drawWindow(opacity) {
+    const { view, store } = this.player;
+    for (let at = firstShown(view); at < view.index; at += 1) this.drawPoints(store.batches[at], 0.8 * opacity);
+    this.drawPoints(view.batch, opacity);
+  }
+
   drawPoints(batch, opacity) {
     const { view, ratio } = this.player;
     const n = batch.slots.length;
     if (this.rowLooks.length < n) this.rowLooks = new Uint8Array(n);
     const looks = this.looksOf(batch);
     const nobody = 2 * N_LOOKS + (isFaint(view, -1) ? 1 : 0);
-    for (let row = 0; row < n; row += 1) this.rowLooks[row] = batch.slots[row] === NO_CLUSTER ? nobody : looks[batch.slots[row]];
+    const { rows } = view;
+    const column = view.colorBy ? rows.column(view.colorBy) : null;
+    const bins = column ? rows.binsOf(column).of : null;
+    for (let row = 0; row < n; row += 1) {
+      const at = batch.first + row;
+      if (rows.fails[at]) this.rowLooks[row] = SKIPPED;
+      else if (bins) this.rowLooks[row] = bins[at] === MISSING ? nobody : FIRST_BIN + bins[at];
+      else this.rowLooks[row] = batch.slots[row] === NO_CLUSTER ? nobody : looks[batch.slots[row]];
+    }
     const stamps = this.stampsFor(pointRadius(this.player, batch) * ratio, opacity * POINT_OPACITY, opacity * FAINT);
-    const column = (axis) => (axis === TIME_AXIS ? null : batch.points[axis]);
-    this.layer.stampRows(n, this.rowLooks, stamps, this.line(column(view.x), column(view.y), batch.time));
+    const values = (axis) => (axis === TIME_AXIS ? null : batch.points[axis]);
+    this.layer.stampRows(n, this.rowLooks, stamps, this.line(values(view.x), values(view.y), batch.time));
   }
 
   // Centers that were placed in pixels.
@@ -64,32 +81,51 @@ class Stamps {
   stampsFor(radius, opacity, faint) {
     const { layer } = this;
     const { version } = this.player.looks;
-    if (this.version !== version || this.layerWidth !== layer.width) {
-      Object.assign(this, { version, layerWidth: layer.width });
+    const { colorBy } = this.player.view;
+    if (this.version !== version || this.layerWidth !== layer.width || this.colorBy !== colorBy) {
+      Object.assign(this, { version, layerWidth: layer.width, colorBy });
       this.stamps.clear();
     }
     if (!this.stamps.has(radius)) this.stamps.set(radius, this.newStamps(radius));
     const stamps = this.stamps.get(radius);
     if (stamps.opacity !== opacity || stamps.faint !== faint) {
       Object.assign(stamps, { opacity, faint });
-      stamps.forEach((stamp, look) => layer.shade(stamp, look % 2 ? faint : opacity));
+      stamps.forEach((stamp, look) => layer.shade(stamp, look < FIRST_BIN && look % 2 ? faint : opacity));
     }
     return stamps;
   }
 
   newStamps(radius) {
     const { palette, looks } = this.player.looks;
-    return Array.from({ length: 2 * N_LOOKS + 2 }, (_, at) => {
+    const { view } = this.player;
+    const column = view.colorBy ? view.rows.column(view.colorBy) : null;
+    const colors = column ? binColors(this.player.looks, view.rows.binsOf(column)) : [];
+    return Array.from({ length: FIRST_BIN + colors.length }, (_, at) => {
       const look = at >> 1;
+      if (at === SKIPPED) return { half: 0, steps: new Int32Array(0), cover: [], color: 0, values: new Uint32Array(0) };
+      if (at >= FIRST_BIN) return this.layer.stampOf("o", radius, pixelColor(colors[at - FIRST_BIN]));
       if (look === N_LOOKS) return this.layer.stampOf("o", radius, pixelColor(looks.unassigned));
       return this.layer.stampOf(looks.markers[look % looks.markers.length], radius, pixelColor(palette[look % palette.length]));
     });
   }
 }
 
-function pointRadius({ domain, whole }, batch) {
+// From dark to light through the hues for numbers, as viridis; those of clusters for values.
+const RAMP = ["#440154", "#482878", "#3e4a89", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6dcd59", "#b4de2c", "#fde725"];
+
+function binColors({ palette, darkness }, bins) {
+  const isOrdered = bins.isNumber || bins.column.kind === "hour";
+  if (!isOrdered) return bins.labels.map((_, bin) => palette[bin % palette.length]);
+  const ramp = darkness.matches ? RAMP.slice(2) : RAMP.slice(0, 9);
+  return bins.labels.map((_, bin) => ramp[Math.round((bin / Math.max(1, bins.n - 1)) * (ramp.length - 1))]);
+}
+
+const firstShown = (view) => Math.max(0, view.index - view.nShown + 1);
+
+function pointRadius({ domain, whole, view, store }, batch) {
   const share = (spanOf(domain.x) * spanOf(domain.y)) / (spanOf(whole.x) * spanOf(whole.y));
-  const n = batch.slots.length * Math.min(1, share);
+  const nDrawn = view.nShown > 1 ? view.batch.first + view.batch.slots.length - store.batches[firstShown(view)].first : batch.slots.length;
+  const n = nDrawn * Math.min(1, share);
   return n > 6000 ? 1.4 : n > 1500 ? 2 : n > 400 ? 2.6 : 3.2;
 }
 

@@ -108,7 +108,7 @@ function headerOf({ name, features, scales, isScaled, isDated, time, every }, { 
   const command = ["dynmeans", "cluster", name, ...(time ? ["--time", time, "--every", window] : ["--count", window]), "--features", features.join(","), ...(isScaled ? ["--space", "standard"] : [])];
   const quotedCommand = command.map((word) => (/^[\w./,:=+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(" ");
   return {
-    format: "dynmeans.report", version: 1, title: `Clusters of ${name}`, looks, kinds,
+    format: "dynmeans.report", version: 2, title: `Clusters of ${name}`, looks, kinds,
     axes: features.map((feature, row) => ({ name: feature, kind: "feature", ...(isMap && row === lonLat[0] ? roundTheEarth(points[row]) : {}) })),
     view: isMap ? lonLat : features.length > 1 ? [0, 1] : [-1, 0],
     is_dated: isDated, lon_lat: isMap ? lonLat : null, earth: isMap ? earth : null,

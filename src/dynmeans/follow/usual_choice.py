@@ -1,0 +1,82 @@
+"""The usual penalty of a space, beside a coarser and a finer one: how many clusters each gives."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from dynmeans.engine.batch import Batch
+from dynmeans.follow.begin import begin
+from dynmeans.follow.follow import follow
+from dynmeans.follow.recipe import Recipe
+from dynmeans.inputs.plural import counted
+from dynmeans.parameters.suggest import N_POINTS
+from dynmeans.records.suggestion import Candidate, Suggestion
+from dynmeans.spaces.named import find_space
+from dynmeans.spaces.space import Space
+
+_LEVELS = ("usual", "coarse", "fine")
+
+
+def level_penalties(space: Space) -> dict[str, float]:
+    """Return lambda at the usual cosine, at half of it and at twice.
+
+    >>> {name: round(value, 2) for name, value in level_penalties(find_space("words")).items()}
+    {'usual': 1.7, 'coarse': 1.85, 'fine': 1.4}
+    """
+    usual = space.usual_penalty
+    assert usual is not None, "asked of spaces that have one"
+    cosine = 1.0 - usual / 2.0
+    return dict(zip(_LEVELS, (usual, 2.0 - cosine, 2.0 - 4.0 * cosine), strict=True))
+
+
+def usual_choice(recipe: Recipe, batches: Sequence[Batch], gaps: Sequence[float]) -> Suggestion:
+    """Suggest the usual penalty of the space, and count the clusters on the first batches.
+
+    As many batches are looked at as hold 4,000 points, and two at least.
+    """
+    ends = np.cumsum([batch.n_points for batch in batches])
+    n = max(2, int(np.searchsorted(ends, N_POINTS)) + 1)
+    batches, gaps = batches[:n], gaps[:n]
+    space = find_space(recipe.space)
+    penalties = level_penalties(space)
+    tried = [_candidate(recipe, value, batches, gaps) for value in penalties.values()]
+    counts = {name: one.n_identities for name, one in zip(_LEVELS, tried, strict=True)}
+    kind = "texts" if space.has_noise else "vectors"
+    told = [counted(counts[name], "identity") for name in ("coarse", "fine")]
+    reason = (
+        f"This cosine suits most {kind}; half of it ({{new_penalty}} {penalties['coarse']:.3g}) "
+        f"gives {told[0]}, twice ({{new_penalty}} {penalties['fine']:.3g}) {told[1]}."
+    )
+    return Suggestion(
+        tried[0],
+        tuple(tried),
+        len(batches),
+        int(ends[: len(batches)][-1]),
+        batch_word="window",
+        tell=space.tell,
+        reason=reason,
+    )
+
+
+def _candidate(
+    recipe: Recipe, new_penalty: float, batches: Sequence[Batch], gaps: Sequence[float]
+) -> Candidate:
+    known = replace(recipe, penalties=replace(recipe.penalties, new_penalty=new_penalty))
+    steps = list(_steps(known, batches, gaps))
+    memory = steps[-1][0]
+    n_clusters = [len(step.clustering.ids) for _, step in steps]
+    assert memory.plan is not None, "a batch was followed"
+    n_identities = int(memory.clusters.next_id)
+    return Candidate(memory.plan.penalties, math.nan, float(np.mean(n_clusters)), n_identities)
+
+
+def _steps(
+    recipe: Recipe, batches: Sequence[Batch], gaps: Sequence[float]
+) -> Iterator[tuple[Any, Any]]:
+    memory = begin(recipe, batches, list(gaps))
+    for batch, gap in zip(batches, gaps, strict=True):
+        memory, step = follow(recipe, memory, batch, gap)
+        yield memory, step

@@ -1,0 +1,87 @@
+// Three answers to choose from, fine, default and coarse, and the page regrouped by the one chosen.
+
+const COARSE_FAMILIES = 3; // in a batch, about, where the run gives no levels of its own
+
+class Levels {
+  constructor(store, view) {
+    Object.assign(this, { store, view, base: null, name: "fine" });
+    this.read();
+  }
+
+  // Those of the run, or of its tree of families; none where there is nothing to choose.
+  read() {
+    const { levels } = this.store.header;
+    this.options = levels ? levels.options.map((option) => ({ ...option, of: mapped(option.clusters) })) : this.ofTree();
+    this.chosen = levels?.chosen ?? null;
+  }
+
+  ofTree() {
+    const { tree } = this.view;
+    if (!tree || tree.levels.length < 3) return [];
+    const { batches } = this.store;
+    const full = batches[this.store.lastFull];
+    const nIn = (row) => new Set(Array.from(full.ids, tree.at(row))).size;
+    const normal = tree.joinedRow;
+    let coarse = normal + 1;
+    while (coarse < tree.levels.length - 1 && nIn(coarse) > COARSE_FAMILIES) coarse += 1;
+    const option = (name, row) => {
+      const of = tree.at(row);
+      const ids = [...this.store.clusters.keys()];
+      const [n, nSeen] = [new Set(ids.map(of)).size, batches.reduce((sum, batch) => sum + new Set(Array.from(batch.ids, of)).size, 0)];
+      return { name, row, of, n_clusters: n, n_per_window: nSeen / batches.length, sentence: `${plural(n, "cluster")}, ${formatNumber(nSeen / batches.length, 3)} in a batch.` };
+    };
+    if (coarse >= tree.levels.length) return [];
+    return [option("fine", 0), option("default", normal), option("coarse", coarse)];
+  }
+
+  option(name) {
+    return this.options.find((one) => one.name === name) ?? null;
+  }
+
+  // All parts of the page show the clusters of this level; the finest are those of the run's columns.
+  choose(name) {
+    const option = this.option(name);
+    if (!option || name === this.name) return;
+    this.name = name;
+    this.apply();
+    this.view.notify(new Set(["levelName", "index"]));
+  }
+
+  apply() {
+    const { store, view } = this;
+    const { batches, clusters, events, largest } = this.base ?? store;
+    this.base = { batches, clusters, events, largest };
+    const { of } = this.option(this.name) ?? {};
+    const isSame = !of || this.name === "fine" && Object.keys(this.store.header.levels?.options[0]?.clusters ?? {}).length === 0;
+    Object.assign(store, isSame ? this.base : regrouped(store, this.base, of));
+    if (isSame) this.base = null;
+    if (view.selected !== null && !store.clusters.has(view.selected)) {
+      const now = of?.(view.selected);
+      view.selected = store.clusters.has(now) ? now : null;
+    }
+    store.notify();
+  }
+
+  // The clusters of the run itself, for a trial, and back again.
+  release() {
+    if (this.base) Object.assign(this.store, this.base);
+    this.base = null;
+  }
+
+  // Batches that come are those of the finest level.
+  append(chunk, add) {
+    if (!this.base || this.store.header.isTrial) return add(chunk);
+    Object.assign(this.store, this.base);
+    this.base = null;
+    const { listeners } = this.store;
+    this.store.listeners = [];
+    add(chunk);
+    this.store.listeners = listeners;
+    return this.apply();
+  }
+}
+
+function mapped(clusters) {
+  const known = new Map(Object.entries(clusters).map(([id, shown]) => [Number(id), shown]));
+  return (id) => known.get(id) ?? id;
+}

@@ -1,0 +1,169 @@
+// Three small pictures of the levels, and the tree of families: choosing one changes the whole page.
+
+const MOST_DOTS = 3000;
+const [TREE_ROWS, TREE_LEAVES] = [40, 400]; // levels and clusters drawn of the tree
+
+class LevelPictures {
+  constructor(store, view, looks, levels) {
+    Object.assign(this, { store, view, looks, levels });
+    this.part = byId("levels-part");
+    this.place = byId("level-pictures");
+    this.tree = byId("level-tree");
+    this.ask = oncePerFrame(() => this.draw());
+    watchDrag(this.tree, (event) => this.chooseRow(event));
+    byId("level-python").addEventListener("click", () => this.copy(this.pythonText()));
+    byId("level-command").addEventListener("click", () => this.copy(this.commandText()));
+    view.onChange((changed) => {
+      if (["levelName", "level", "x", "y", "isYDown", "rows"].some((name) => changed.has(name))) this.ask();
+      if (changed.has("trial")) this.build();
+    });
+    looks.onChange(this.ask);
+    watchSize(this.part, this.ask);
+    this.build();
+  }
+
+  build() {
+    const { levels } = this;
+    this.part.hidden = levels.options.length === 0 || Boolean(this.store.header.isTrial);
+    this.cards = levels.options.map((option) => this.card(option));
+    this.place.replaceChildren(...this.cards.map(({ button }) => button));
+    byId("level-keep").hidden = !this.keep;
+    this.ask();
+  }
+
+  card(option) {
+    const canvas = make("canvas", { "aria-hidden": "true" });
+    const noise = option.noise ? ` ${formatNumber(100 * option.noise, 2)} % noise.` : "";
+    const button = make("button", { type: "button", class: "level-card", id: `level-${option.name}`, "aria-pressed": "false", onclick: () => this.levels.choose(option.name) },
+      canvas, make("strong", {}, option.name), make("span", {}, `${option.sentence}${noise}`));
+    return { option, canvas, button };
+  }
+
+  draw() {
+    if (this.part.hidden) return;
+    const sample = this.sample();
+    for (const { option, canvas, button } of this.cards) {
+      button.setAttribute("aria-pressed", String(option.name === this.levels.name));
+      drawDots(canvas, sample, option.of, this.looks, this.view.isYDown);
+    }
+    this.drawTree();
+  }
+
+  // Rows at equal distances over the whole page, with the clusters of the finest level.
+  sample() {
+    const { view, store } = this;
+    const { batches } = this.levels.base ?? store;
+    const every = Math.max(1, Math.ceil(store.nRows / MOST_DOTS));
+    const found = [];
+    for (const batch of batches) {
+      const value = (axis, row) => (axis === TIME_AXIS ? batch.time : batch.points[axis][row]);
+      for (let row = 0; row < batch.slots.length; row += 1) {
+        if ((batch.first + row) % every === 0 && batch.slots[row] !== NO_CLUSTER) found.push([value(view.x, row), value(view.y, row), batch.ids[batch.slots[row]]]);
+      }
+    }
+    return found;
+  }
+
+  // An icicle: a row for each level, a piece for each family as wide as its points are many.
+  drawTree() {
+    const { tree } = this.view;
+    this.tree.parentElement.hidden = !tree || tree.levels.length < 2;
+    if (this.tree.parentElement.hidden) return;
+    const { clusters } = this.levels.base ?? this.store;
+    const [context, width, height] = sizedContext(this.tree);
+    const largest = [...clusters.values()].sort((a, b) => b.total - a.total).slice(0, TREE_LEAVES);
+    this.rowsShown = treeRows(tree.levels.length);
+    const order = leafOrder(tree, largest.map(({ id }) => id));
+    const sizes = new Map(largest.map(({ id, total }) => [id, total]));
+    const all = largest.reduce((sum, { total }) => sum + total, 0) || 1;
+    const tall = height / this.rowsShown.length;
+    this.rowsShown.forEach((row, at) => {
+      const of = tree.at(row);
+      let [x, from] = [0, 0];
+      for (let k = 0; k < order.length; k += 1) {
+        x += (width * sizes.get(order[k])) / all;
+        if (k < order.length - 1 && of(order[k]) === of(order[k + 1])) continue;
+        context.fillStyle = this.looks.palette[of(order[k]) % this.looks.palette.length];
+        context.globalAlpha = row === this.chosenRow ? 1 : 0.55;
+        context.fillRect(from, height - (at + 1) * tall, Math.max(0.5, x - from - 0.6), Math.max(1, tall - 0.6));
+        from = x;
+      }
+    });
+    const at = this.rowsShown.findLastIndex((row) => row <= this.chosenRow);
+    context.globalAlpha = 1;
+    context.strokeStyle = getComputedStyle(this.tree).color;
+    context.lineWidth = 2;
+    context.strokeRect(1, height - (at + 1) * tall, width - 2, tall);
+  }
+
+  get chosenRow() {
+    const option = this.levels.option(this.levels.name);
+    return Math.max(this.view.level, option?.row ?? 0);
+  }
+
+  chooseRow(event) {
+    const box = this.tree.getBoundingClientRect();
+    const share = clamp(1 - (event.clientY - box.top) / box.height, 0, 0.999);
+    this.view.set({ level: this.rowsShown[Math.floor(share * this.rowsShown.length)] });
+  }
+
+  async copy(text) {
+    byId("level-copied").textContent = text;
+    byId("level-copied").hidden = false;
+    await navigator.clipboard?.writeText(text).catch(() => {});
+  }
+
+  get family() {
+    return this.levels.option(this.levels.name)?.n_per_window ?? 0;
+  }
+
+  pythonText() {
+    if (this.store.header.levels) return `found = dynmeans.cluster(frame, ..., level="${this.levels.name}")`;
+    return `found = dynmeans.cluster(frame, ..., families=True)\nfound.families.about(${Math.max(1, Math.round(this.family))})`;
+  }
+
+  commandText() {
+    if (this.store.header.levels) return `dynmeans cluster INPUT --level ${this.levels.name}`;
+    return `dynmeans families RUN --n-families ${Math.max(1, Math.round(this.family))}`;
+  }
+}
+
+// At most so many levels, the first and the last among them.
+function treeRows(n) {
+  const m = Math.min(n, TREE_ROWS);
+  return [...new Set(Array.from({ length: m }, (_, k) => Math.round((k * (n - 1)) / Math.max(1, m - 1))))];
+}
+
+// Clusters in an order in which every family of every level lies together.
+function leafOrder(tree, ids) {
+  const members = new Map(ids.map((id) => [id, [id]]));
+  const top = tree.members(ids);
+  return top.length === ids.length ? top : [...members.keys()];
+}
+
+function sizedContext(canvas) {
+  const ratio = devicePixelRatio || 1;
+  const [width, height] = [canvas.clientWidth, canvas.clientHeight];
+  [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
+  const context = canvas.getContext("2d");
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  return [context, width, height];
+}
+
+function drawDots(canvas, sample, of, looks, isDown) {
+  const [context, width, height] = sizedContext(canvas);
+  if (!width || !sample.length) return;
+  const ends = [0, 1].map((axis) => {
+    const values = sample.map((one) => one[axis]).sort((a, b) => a - b);
+    const few = Math.floor(0.005 * values.length);
+    return [values[few], values[values.length - 1 - few]];
+  });
+  const share = (value, [low, high]) => (high > low ? (value - low) / (high - low) : 0.5);
+  context.globalAlpha = 0.75;
+  for (const [x, y, id] of sample) {
+    const shown = of(id);
+    context.fillStyle = shown < 0 ? looks.looks.unassigned : looks.palette[shown % looks.palette.length];
+    const down = isDown ? share(y, ends[1]) : 1 - share(y, ends[1]);
+    context.fillRect(4 + share(x, ends[0]) * (width - 8) - 1, 4 + down * (height - 8) - 1, 2.2, 2.2);
+  }
+}

@@ -1,0 +1,71 @@
+// The summary in two lines that can be opened, and warnings of one line, each with its remedy.
+
+const N_LEAD = 2; // sentences that stay in sight
+
+class Summary {
+  constructor(store, view, remedies) {
+    Object.assign(this, { store, view, remedies });
+    this.draw();
+  }
+
+  draw() {
+    const { story = [], warnings = [] } = this.store.header;
+    byId("summary-lead").textContent = story.slice(0, N_LEAD).join(" ");
+    byId("summary-rest").replaceChildren(...story.slice(N_LEAD).map((sentence) => make("p", {}, sentence)));
+    byId("summary").hidden = story.length === 0;
+    byId("warnings").replaceChildren(...warnings.map((warning) => this.line(warning)));
+    byId("story").hidden = story.length + warnings.length === 0;
+  }
+
+  line(warning) {
+    const text = make("button", { type: "button", class: "warning-text", "aria-expanded": "false" }, warning.text);
+    text.addEventListener("click", () => text.setAttribute("aria-expanded", String(text.getAttribute("aria-expanded") !== "true")));
+    const remedies = this.remedies.of(warning).map(({ text: words, act }) => make("button", { type: "button", class: "plain", onclick: act }, words));
+    return make("li", {}, make("span", { class: "warning-sign", "aria-hidden": "true" }, "!"), text, ...remedies);
+  }
+}
+
+// What the page itself can do about a warning, by the arguments that the warning advises.
+class Remedies {
+  constructor(store, view, trial) {
+    Object.assign(this, { store, view, trial });
+  }
+
+  of({ advises = {} }) {
+    const found = REMEDIES.filter(({ names }) => names.some((name) => name in advises)).flatMap((remedy) => {
+      const act = remedy.act(this, advises);
+      return act ? [{ text: remedy.text, act }] : [];
+    });
+    return found.filter(({ text }, row) => found.findIndex((other) => other.text === text) === row).slice(0, 2);
+  }
+
+  // Opens the panel in which other scales are tried, with one setting changed.
+  tried(field, value) {
+    const { trial } = this;
+    if (!trial?.trial) return null;
+    return () => {
+      byId("trial").open = true;
+      byId("trial").scrollIntoView({ block: "nearest" });
+      trial.change(field, { value: String(value) });
+    };
+  }
+}
+
+const REMEDIES = [
+  { names: ["families", "n_families"], text: "Join these", act: ({ view }) => joinAct(view) },
+  { names: ["min_cluster_size", "min_life", "min_batches"], text: "Hide small ones", act: ({ view }) => () => view.set({ minSize: Math.max(view.minSize, 3), minLife: Math.max(view.minLife, 2) }) },
+  { names: ["max_gap"], text: "Remember them longer", act: (remedies, { max_gap: steps }) => (steps ? remedies.tried("maxGap", steps) : null) },
+  { names: ["new_penalty", "n_clusters", "n_clusters_hint"], text: "Try a coarser scale", act: (remedies) => coarserAct(remedies) },
+];
+
+// To the level at which clusters that touch are joined.
+function joinAct(view) {
+  if (!view.tree || view.tree.levels.length < 2) return null;
+  return () => view.set({ level: view.tree.joinedRow });
+}
+
+// Twice the distance beyond which a point opens a new cluster.
+function coarserAct(remedies) {
+  const { trial } = remedies;
+  return trial?.trial ? remedies.tried("distance", 2 * Math.sqrt(trial.now.newPenalty)) : null;
+}

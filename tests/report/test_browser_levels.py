@@ -1,0 +1,152 @@
+"""Levels in a real browser: small pictures, the tree, and the whole page regrouped."""
+
+import json
+
+import numpy as np
+import pytest
+
+from dynmeans import DynamicMeans, find_families
+from dynmeans.report import report_data, write_report
+from dynmeans.report.packing import pack_chunk
+
+CENTERS = np.array([[0.0, 0.0], [1.0, 0.0], [20.0, 0.0], [21.0, 0.0], [60.0, 0.0], [61.0, 0.0]])
+
+
+def pairs(n_steps=5):
+    """Three pairs of clusters, each pair one family."""
+    rng = np.random.default_rng(0)
+    return [np.repeat(CENTERS, 12, axis=0) + rng.normal(0, 0.03, (72, 2)) for _ in range(n_steps)]
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    batches = pairs()
+    labels, history = DynamicMeans(0.3, max_gap=3, random_state=0).fit_sequence(batches)
+    data = report_data(history, points=batches, feature_names=["east", "north"])
+    data = data.with_families(find_families(batches, labels))
+    return write_report(data, tmp_path_factory.mktemp("levels") / "levels.html")
+
+
+@pytest.fixture
+def shown(page, path):
+    page.open(path)
+    page.settle()
+    return page
+
+
+def pairs_of(page):
+    """The clusters from left to right, two of a pair together, the older first."""
+    ids, places = page.run(
+        "const {ids, centers} = dynmeansReport.view.batch; return [[...ids], [...centers[0]]]"
+    )
+    order = [ids[at] for at in np.argsort(places)]
+    return [sorted(order[at : at + 2]) for at in (0, 2, 4)]
+
+
+def levels_of(page):
+    """Options of the run itself, set on a page as its header would; returns the pairs."""
+    found = pairs_of(page)
+    joined = {str(young): old for old, young in found}
+    noise = {str(k): -1 for k in found[2]}
+    options = [
+        ("fine", "6 subclusters as found.", 0.0, {}),
+        ("default", "3 clusters.", 0.0, joined),
+        ("coarse", "2 clusters.", 0.33, joined | noise),
+    ]
+    names = ("name", "sentence", "noise", "clusters")
+    told = [dict(zip(names, one, strict=True)) for one in options]
+    fields = {"levels": {"chosen": "default", "options": told}}
+    page.run("dynmeansReport.update(JSON.parse(arguments[0]))", json.dumps(fields))
+    page.settle()
+    return found
+
+
+def test_a_page_with_families_offers_three_small_pictures(shown):
+    assert shown.texts("#level-pictures strong") == ["fine", "default", "coarse"]
+    assert shown.text("#level-fine span") == "6 clusters, 6 in a batch."
+    inked = shown.run(
+        "return [...document.querySelectorAll('#level-pictures canvas')].map((canvas) =>"
+        " canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data"
+        " .some((value) => value > 0))"
+    )
+    assert inked == [True] * 3
+
+
+def test_a_page_without_families_offers_none(page):
+    assert not page.find("#levels-part").is_displayed()
+
+
+def test_choosing_a_level_changes_all_of_the_page(shown):
+    old = sorted(first for first, _ in levels_of(shown))
+    assert shown.find("#level-fine").get_attribute("aria-pressed") == "true"
+    shown.click("#level-default")
+    store = "const {store, view} = dynmeansReport;"
+    ids, counts, slots = shown.run(
+        store + "const {ids, counts, slots} = view.batch;"
+        "return [[...ids], [...counts], [...new Set(slots)]]"
+    )
+    assert (ids, counts, sorted(slots)) == (old, [24, 24, 24], [0, 1, 2])
+    assert len(shown.texts("#lives [data-row]")) == 3
+    assert shown.text("#scene-title").endswith("3 clusters · 72 points")
+    centers = shown.run("return dynmeansReport.view.batch.centers.map((axis) => [...axis])")
+    np.testing.assert_allclose(sorted(centers[0]), [0.5, 20.5, 60.5], atol=0.1)
+    assert len(shown.texts(".sizes .row-name")) == 3
+    kinds = shown.run(store + "return store.events.map(({kind, id}) => [kind, id])")
+    assert sorted(kinds) == [["born", k] for k in old]
+    shown.click("#level-fine")
+    assert len(shown.texts("#lives [data-row]")) == 6
+
+
+def test_noise_of_a_level_is_drawn_as_points_of_no_cluster(shown):
+    kept = sorted(first for first, _ in levels_of(shown)[:2])
+    shown.click("#level-coarse")
+    ids, n = shown.run(
+        "const {ids, slots} = dynmeansReport.view.batch;"
+        "return [[...ids], slots.filter((slot) => slot === 65535).length]"
+    )
+    assert (ids, n) == (kept, 24)
+    assert "33 % noise" in shown.text("#level-coarse")
+
+
+def test_batches_that_come_later_are_shown_at_the_chosen_level(shown, path):
+    levels_of(shown)
+    shown.click("#level-default")
+    batches = pairs(6)
+    _, history = DynamicMeans(0.3, max_gap=3, random_state=0).fit_sequence(batches)
+    chunk = pack_chunk(report_data(history.last(1), points=batches[-1:]))
+    shown.run("dynmeansReport.append(JSON.parse(arguments[0]))", json.dumps(chunk))
+    shown.settle()
+    assert shown.run("return dynmeansReport.store.batches.map(({ids}) => ids.length)") == [3] * 6
+
+
+def test_the_level_is_copied_as_python_and_as_a_command(shown):
+    levels_of(shown)
+    shown.click("#level-coarse")
+    shown.click("#level-python")
+    assert shown.text("#level-copied") == 'found = dynmeans.cluster(frame, ..., level="coarse")'
+    shown.click("#level-command")
+    assert shown.text("#level-copied") == "dynmeans cluster INPUT --level coarse"
+
+
+def test_a_row_of_the_tree_sets_the_level_of_families(shown):
+    shown.run("document.querySelector('#level-tree').scrollIntoView({block: 'center'})")
+    shown.settle()
+    last = shown.run(
+        "const tree = document.querySelector('#level-tree'); tree.setPointerCapture = () => {};"
+        "const {left, top} = tree.getBoundingClientRect();"
+        "tree.dispatchEvent(new PointerEvent('pointerdown', {pointerId: 1, clientX: left + 9,"
+        " clientY: top + 1, bubbles: true}));"
+        "const {view} = dynmeansReport; return [view.level, view.tree.levels.length - 1]"
+    )
+    assert last[0] == last[1] > 0
+
+
+def test_a_page_with_levels_has_no_barriers(shown):
+    assert shown.barriers() == []
+
+
+def test_a_warning_about_touching_clusters_is_remedied_by_the_level_that_joins_them(shown):
+    warning = [{"text": "Clusters touch.", "advises": {"families": "True"}}]
+    shown.run("dynmeansReport.describe({ warnings: arguments[0] })", warning)
+    shown.click(".warnings .plain")
+    assert shown.run("return dynmeansReport.view.level") > 0
