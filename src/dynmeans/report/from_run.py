@@ -119,13 +119,16 @@ def run_report(
     reading = {"input": input, "trust": trust}
     rows = carried_rows(run, samples, drawn_rows, carried, **reading) if has_rows else None
     links, recipe, edits = links_of_run(run, history), run.config.recipe, run.edits
+    levels = _levels(run)
     return replace(
         in_space(data, space),
         min_cluster_size=recipe.min_cluster_size,
         min_life=recipe.min_life,
         trial=_trial(run),
-        cluster_names=edits.shown_names(),
-        merged=edits.merged,
+        cluster_names=edits.shown_names() if levels is None else dict(edits.names),
+        merged=edits.merged if levels is None else {},
+        levels=levels,
+        counts=_counts(run),
         pinned=frozenset(edits.pinned),
         descriptions={k: tuple(told) for k, told in texts.items()},
         links=[(link.cluster_id, link.other_id, link.gap) for link in links],
@@ -149,6 +152,28 @@ def page_warnings(run: Run, name_of: Namer, links: list[Link]) -> tuple[Warned, 
     """Return what may be wrong with a run, and the arguments that would change it."""
     advice, doubts = warnings_of(run, links)
     return tuple(Warned(text.told(name_of), text.advises) for text in (*doubts, *advice))
+
+
+def _levels(run: Run) -> dict[str, Any] | None:
+    """Return the answers that a reader may choose from, with what people made of each."""
+    stored = run.levels
+    if stored is None or not stored.options:
+        return None
+    options = [
+        {**one, "clusters": {str(k): c for k, c in run.edits_at(one["name"]).merged.items()}}
+        for one in stored.options
+    ]
+    return {"chosen": stored.chosen, "options": options}
+
+
+def _counts(run: Run) -> dict[str, int]:
+    status = run.status()
+    return {
+        "n_rows": status.n_rows,
+        "n_noise": status.n_noise,
+        "n_unconfirmed": status.n_unconfirmed,
+        "n_left_out": status.n_dropped + status.n_late,
+    }
 
 
 def run_page(run: Run, **options: Any) -> str:

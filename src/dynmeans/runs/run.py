@@ -26,7 +26,6 @@ from dynmeans.records.state import ClusterState
 from dynmeans.records.step_record import StepRecord
 from dynmeans.runs.configuration import RunConfig, describe_differences
 from dynmeans.runs.edits import Editing
-from dynmeans.runs.levels import StoredLevels
 from dynmeans.runs.look.edited_tables import join_rows, with_edits, with_names
 from dynmeans.runs.look.status import RunStatus, status_of
 from dynmeans.runs.reading.sampling import Sample
@@ -240,10 +239,10 @@ class Run(Editing, AbstractContextManager["Run"]):
 
         With ``level="fine"`` one row for each subcluster; by default clusters are those of the
         level shown. With `status` of those that are "seen", "unseen" or "forgotten", with `limit`
-        of the newest. Also what people made of it: `name`, `shown_as`, which differs from `cluster_id` where it
-        was merged, and `is_pinned`.
+        of the newest. Also what people made of it: `name`, `shown_as`, which differs from
+        `cluster_id` where it was merged, and `is_pinned`.
         """
-        is_joined = level != FINE and (self.levels or StoredLevels()).chosen != FINE
+        is_joined = level != FINE and self.is_joined
         chosen = (None, None) if is_joined else (status, limit)
         with self._store.snapshot():
             table = run_tables.clusters_table(
@@ -264,10 +263,20 @@ class Run(Editing, AbstractContextManager["Run"]):
         limit: int | None = None,
         frame: str = "pandas",
     ) -> Any:
-        """One row for each event, or for the first `limit`: step, time, window, kind, ..."""
+        """One row for each event, or for the first `limit`: step, time, window, kind, ...
+
+        Events are those of the clusters at the level shown.
+        """
         wanted = tuple(kinds), cluster_id, first_step, limit
-        with self._store.snapshot():
-            table = run_tables.events_table(self._store, *wanted)
+        if self.is_joined:
+            records = self.history(labels=False, joined=True)
+            windows = (
+                ({"step": r.step, "time": r.time, "name": r.when}, list(r.events)) for r in records
+            )
+            table = run_tables.table_of_events(windows, *wanted)
+        else:
+            with self._store.snapshot():
+                table = run_tables.events_table(self._store, *wanted)
         return as_frame(with_names(table, self.edits), frame)
 
     def history(
@@ -299,6 +308,11 @@ class Run(Editing, AbstractContextManager["Run"]):
         """Yield up to `config.sample_size` rows of every window, chosen by a hash of the number."""
         n_features = len(self.config.features)
         return run_tables.samples_of(self._store, n_features, first_step, last_step)
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether clusters are shown that may have several subclusters."""
+        return self.levels is not None and self.levels.chosen != FINE
 
     def status(self) -> RunStatus:
         """Say how far the run is."""

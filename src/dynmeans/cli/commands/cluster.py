@@ -96,6 +96,8 @@ def cluster(
         [name for name in depends_on_rows("cluster") if fields[name] is None],
         asked.describe,
         asked.sample_size,
+        asked.level,
+        asked.noise,
     )
     is_quiet = asked.quiet or as_json
     if is_address(input) and not is_quiet:

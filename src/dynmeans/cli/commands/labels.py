@@ -56,7 +56,7 @@ def labels(
     from dynmeans.inputs.plural import counted
     from dynmeans.runs.edits import Edits
     from dynmeans.runs.export.label_files import STANDARD_OUTPUT, export_labels
-    from dynmeans.runs.look.label_view import LabelView, confirmed_of_run
+    from dynmeans.runs.look.label_view import LabelView, confirmed_of_run, view_of_run
     from dynmeans.runs.run import Run
 
     with Run.open(run_folder) as run:
@@ -64,7 +64,10 @@ def labels(
         least, confirmed = chosen(ConfirmedOptions, fields), None
         if least or (run.config.recipe.has_unconfirmed and not is_as_found):
             confirmed = confirmed_of_run(run, **least)
-        view = LabelView(families, confirmed, Edits() if is_as_found else run.edits)
+        if is_as_found:
+            view = LabelView(families, confirmed, Edits())
+        else:
+            view = view_of_run(run, families=families, confirmed=confirmed)
         rows = chosen(RowOptions, fields)
         done = export_labels(run, path, labels_only=labels_only, view=view, **rows)
     if as_json:
