@@ -13,6 +13,7 @@ from dynmeans.engine.orders import content_order
 from dynmeans.inputs.numbers import checked_number, checked_range
 from dynmeans.inputs.plural import counted
 from dynmeans.parameters.hint import Hint
+from dynmeans.parameters.one_cluster import hold_together
 from dynmeans.parameters.samples import (
     N_REFINED,
     N_SEARCHED,
@@ -174,6 +175,8 @@ def suggest_for(
         setting = _searched(trials, hint)
     else:
         setting, tried = _searched_on_fewer(trials, hint)
+    if hint is None:
+        setting = hold_together(trials, setting)
     doubted = trials if tried_in is orders else _searched_as(orders, trials, setting)
     doubts = find_doubts(doubted, setting, hint, is_joined=families)
     chosen, is_followed = trials.candidate(setting), trials.is_followed(setting)

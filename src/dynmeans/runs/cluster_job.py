@@ -13,7 +13,7 @@ from dynmeans.engine.batch import Batch
 from dynmeans.families.levels import FINE
 from dynmeans.follow.defaults import TEXTS, VECTORS, defaults_of
 from dynmeans.follow.memory import Memory
-from dynmeans.follow.methods import OURS
+from dynmeans.follow.methods import DETECTIONS, OURS
 from dynmeans.follow.recipe import Recipe
 from dynmeans.follow.usual_choice import usual_choice
 from dynmeans.inputs.argument_text import ArgumentText
@@ -21,6 +21,7 @@ from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import checked_range
 from dynmeans.inputs.plural import counted
 from dynmeans.parameters.hint import Hint
+from dynmeans.parameters.single_objects import CLEAR, share_of_objects
 from dynmeans.records.suggestion import Suggestion
 from dynmeans.runs.after_commit import NOTHING, AfterCommit
 from dynmeans.runs.choosing import ReadAhead, begun, looks_ahead, raising
@@ -92,6 +93,7 @@ class _Begun(NamedTuple):
     windows: Any
     memory: Memory | None = None
     choice: Suggestion | None = None
+    config: RunConfig | None = None  # where the first windows speak for another method
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +209,12 @@ class ClusterJob:
             return False
         return self.level not in (None, FINE) or (self.level is None and recipe.is_open)
 
+    def may_be_detections(self, recipe: Recipe) -> bool:
+        """Say whether nothing was asked for that rows which are objects do not have."""
+        is_free = self.level is None and recipe.n_clusters is None and recipe.method == OURS
+        is_free &= self.windows.text is None and recipe.space == "raw"
+        return is_free and recipe.penalties == Recipe().penalties
+
     def _with_defaults(self, recipe: Recipe, kind: str) -> Recipe:
         usual = defaults_of("cluster", kind)
         # Another clusterer makes no search.
@@ -284,12 +292,15 @@ class _Work:
         job, config = self.job, self.job.config(source)
         if not (is_there or job.input.is_stream):
             begun = self._begun(config, _windows(self.job, source, None))
+            config = begun.config or config
             with Run.create(job.out, config, overwrite=overwrite) as run:
                 run.begin(begun.memory)
                 yield run, begun
             return
         # A stream needs its run at once: messages are kept there that their place does not keep.
         opened = Run.open if is_there else partial(Run.create, overwrite=overwrite)
+        if is_there:
+            config = _as_chosen(config, job.out)
         with opened(job.out, config) as run:
             run.lock()  # before the position is read: nobody may move it
             windows = self._stream(run) if job.input.is_stream else None
@@ -314,13 +325,20 @@ class _Work:
         choices: list[Suggestion] = []
         with self.shown.while_choosing() if config.recipe.is_auto else nullcontext():
             ahead = _ahead(self.job.input, windows)
+            share = 0.0
+            if not self.job.input.is_stream and self.job.may_be_detections(config.recipe):
+                share = share_of_objects([window.points for window in ahead.first])
+            if share > CLEAR:
+                config = _of_detections(config)
             memory = begun(config, ahead.first, choices.append)
+        if share > CLEAR:
+            choices = [replace(one, doubts=(_objects(share), *one.doubts)) for one in choices]
         for found in choices:
             if not found.is_followed and ahead.error is not None:
                 raise ahead.error
             if self.shown.on_choice is not None:
                 self.shown.on_choice(found)
-        return _Begun(ahead, memory, choices[0] if choices else None)
+        return _Begun(ahead, memory, choices[0] if choices else None, config)
 
     def done(
         self,
@@ -384,6 +402,27 @@ class _Work:
             except StoppedError:
                 return True
             return False
+
+
+def _of_detections(config: RunConfig) -> RunConfig:
+    recipe = replace(config.recipe, method=DETECTIONS, families=False)
+    return replace(config, recipe=recipe)
+
+
+def _as_chosen(config: RunConfig, folder: Path) -> RunConfig:
+    """Return the configuration with the method that the run chose when it was made."""
+    with Run.open(folder) as run:
+        is_chosen = run.is_begun and run.config.recipe.method == DETECTIONS
+    return _of_detections(config) if is_chosen and config.recipe.method == OURS else config
+
+
+def _objects(share: float) -> ArgumentText:
+    return ArgumentText(
+        "{:.0%} of the rows are nearer to a row of the next window than to any of their own, so "
+        "every row is taken for an object of its own, as with {method='detections'}. "
+        "{level='default'} clusters rows instead.",
+        share,
+    )
 
 
 def _notes(run: Run, choice: Suggestion | None) -> Iterator[ArgumentText | None]:

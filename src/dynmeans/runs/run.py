@@ -269,9 +269,10 @@ class Run(Editing, AbstractContextManager["Run"]):
         """
         wanted = tuple(kinds), cluster_id, first_step, limit
         if self.is_joined:
-            records = self.history(labels=False, joined=True)
+            names = run_tables.window_names(self._store)
             windows = (
-                ({"step": r.step, "time": r.time, "name": r.when}, list(r.events)) for r in records
+                ({"step": one.step, "time": one.time, "name": names[one.step]}, list(one.events))
+                for one in self.history(labels=False, joined=True)
             )
             table = run_tables.table_of_events(windows, *wanted)
         else:
