@@ -181,7 +181,13 @@ class Editing:
 
         A cluster that has no name from people has that of its words, if any.
         """
-        groups = self.groups.merged
+        return self.edits_at(None)
+
+    def edits_at(self, level: str | None) -> Edits:
+        """Return the edits over the clusters of a level, by default of the one shown."""
+        groups, levels = self.groups.merged, self.levels
+        if level is not None and levels is not None:
+            groups = levels.clusters.get(level, {})
         edits = replay((Edit(**row) for row in read_edits(self._store)), groups)
         topics = self._store.query("SELECT cluster_id, name FROM topics WHERE name <> ''")
         words = {row["cluster_id"]: row["name"] for row in topics}

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
+from typing import Any
 
 from dynmeans.inputs.argument_text import ArgumentText, Namer, as_python_arguments
 from dynmeans.inputs.format_count import format_count
@@ -85,7 +86,7 @@ def _numbers(run: Run, status: RunStatus) -> Iterator[str]:
 
 def _changes(run: Run) -> Iterator[str]:
     """Who came back, split and went into others."""
-    if back := events_of_kind(run.store, "returned"):
+    if back := _events_of_kind(run, "returned"):
         times = Counter(row["cluster_id"] for row in back)
         who = ", ".join(f"{_cluster_text(run, k)} ({n})" for k, n in times.most_common(_MOST))
         yield (
@@ -94,7 +95,7 @@ def _changes(run: Run) -> Iterator[str]:
             f"{max(row['gap'] for row in back):.3g} steps of time; the most often: {who}."
         )
     for kind, noun, verb in (("split", "split", "split off"), ("merged", "merger", "went into")):
-        if rows := events_of_kind(run.store, kind):
+        if rows := _events_of_kind(run, kind):
             *_, last = rows
             when = window_names(run.store).get(last["step"]) or f"window {last['step']}"
             yield (
@@ -102,6 +103,14 @@ def _changes(run: Run) -> Iterator[str]:
                 f"{_cluster_text(run, last['cluster_id'])} {verb} "
                 f"{_cluster_text(run, last['other_id'])}, {_format_time(when)}."
             )
+
+
+def _events_of_kind(run: Run, kind: str) -> list[Any]:
+    """Step, cluster, other cluster and gap of all events of a kind, the oldest first."""
+    if run.is_joined:
+        rows: list[Any] = run.events(kinds=[kind], frame="arrow").to_pylist()
+        return rows
+    return events_of_kind(run.store, kind)
 
 
 def _excluded(status: RunStatus) -> list[str]:
