@@ -16,7 +16,7 @@ from selenium.webdriver.chrome.service import Service
 
 from dynmeans import DynamicMeans, History, find_families
 from dynmeans.datasets.moving_gaussians import moving_gaussians
-from dynmeans.parameters.suggest import suggest_details
+from dynmeans.parameters.selection import suggest
 from dynmeans.plots import (
     animate,
     identity_marker,
@@ -157,15 +157,15 @@ def make_identity_colors(batches: list[FloatArray], history: History) -> None:
 
 
 def make_suggestion(batches: list[FloatArray], history: History) -> None:
-    """What `suggest_details` tried."""
+    """What `suggest` tried."""
     figure = Figure(figsize=(7.5, 4.6), layout="constrained")
-    plot_suggestion(suggest_details(batches[:30]), ax=figure.subplots())
+    plot_suggestion(suggest(batches[:30]), ax=figure.subplots())
     _save(figure, "suggestion")
 
 
 def make_choosing_lambda(batches: list[FloatArray], history: History) -> None:
     """One batch with a lambda that is too small, right, and too large."""
-    penalties = suggest_details(batches[:30]).penalties
+    penalties = suggest(batches[:30]).penalties
     figure = Figure(figsize=(12, 4.6), layout="constrained")
     panels = figure.subplots(1, 3, sharex=True, sharey=True)
     titles = ("a twentieth: too small", "as suggested", "twenty times: too large")

@@ -102,13 +102,13 @@ def make_angle(figure: Figure) -> None:
     line.scatter(hours[:, 0], rng.uniform(0, 1, len(hours)), s=12, c=identity_rgba(labels))
     line.set(xlabel="hour", yticks=[], xticks=range(0, 25, 6))
     line.set_title(f"raw: {len(np.unique(labels))} clusters, midnight is cut in two")
-    labels = _labels(hours, 30.0, "angle:24")
+    labels = _labels(hours, 30.0, "cyclic:24")
     turns = hours[:, 0] / 24 * 2 * np.pi
     clock.scatter(turns, rng.uniform(0.8, 1, len(hours)), s=12, c=identity_rgba(labels))
     clock.set_theta_zero_location("N")
     clock.set_theta_direction(-1)
     clock.set_xticks(np.arange(4) * np.pi / 2, ["00:00", "06:00", "12:00", "18:00"])
-    clock.set(title=f"angle:24: {len(np.unique(labels))} clusters", yticks=[], ylim=(0, 1.1))
+    clock.set(title=f"cyclic:24: {len(np.unique(labels))} clusters", yticks=[], ylim=(0, 1.1))
 
 
 def make_direction(figure: Figure) -> None:
@@ -141,7 +141,7 @@ def make_mixed(figure: Figure) -> None:
     lon = (360.0 + np.tile(np.repeat([-1.0, 1.0], 40), 2) + rng.normal(0, 0.15, 160)) % 360 - 180
     rows = np.stack([rng.normal(-17, 0.15, 160), lon, hour], axis=1)
     shown = np.stack([np.where(lon < 0, lon + 360, lon), hour], axis=1)
-    asked = (("raw", 30.0), ("0.02*geo(0,1) + angle:24(2)", 14.0))
+    asked = (("raw", 30.0), ("0.02*geo(0,1) + cyclic:24(2)", 14.0))
     for ax, (space, penalty) in zip(figure.subplots(1, 2), asked, strict=True):
         _scatter(ax, shown, _labels(rows, penalty, space), space)
         ax.set(xlabel="longitude, from 0 to 360", ylabel="hour", yticks=range(0, 25, 6))

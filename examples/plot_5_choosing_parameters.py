@@ -15,7 +15,7 @@ import numpy as np
 from dynmeans import DynamicMeans
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.metrics import accuracy_global
-from dynmeans.parameters.suggest import suggest_details
+from dynmeans.parameters.selection import suggest
 
 stream = moving_gaussians(
     n_steps=60, n_clusters=8, spread=0.03, motion=0.02, vanish=0.04, rng=np.random.default_rng(12)
@@ -23,7 +23,7 @@ stream = moving_gaussians(
 
 # %%
 # Thirty batches are enough.
-suggestion = suggest_details(stream.batches[:30])
+suggestion = suggest(stream.batches[:30])
 print(suggestion.explanation)
 
 # %%

@@ -4,7 +4,7 @@ Clustering a data set that never fits
 
 **Question**: the file is larger than memory. Must I wait for a pass over all of it to see clusters?
 
-``anytime_results`` takes random subsets one after the other; after each there is a usable result with an estimate of
+``iter_anytime`` takes random subsets one after the other; after each there is a usable result with an estimate of
 its cost, and one stops when it no longer pays.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 
-from dynmeans.scale import anytime_results
+from dynmeans import iter_anytime
 
 rng = np.random.default_rng(2)
 folder = Path(tempfile.mkdtemp())
@@ -29,7 +29,7 @@ rows = np.load(folder / "rows.npy", mmap_mode="r")
 # %%
 # Subsets of 20,000 rows. Every result can be used at once; we keep them to draw the curve.
 results = list(
-    anytime_results(rows, new_penalty=1.0, batch_size=20_000, max_batches=15, random_state=0)
+    iter_anytime(rows, new_penalty=1.0, batch_size=20_000, max_batches=15, random_state=0)
 )
 last = results[-1]
 print(f"{last.n_clusters} clusters after {last.n_points:,} of 2,000,000 rows, {last.seconds:.2f} s")
@@ -42,7 +42,7 @@ print(labels[:10])
 # %%
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
 cost = np.array([result.cost for result in results])
-error = np.array([result.cost_error for result in results])
+error = np.array([result.cost_stderr for result in results])
 points = [result.n_points for result in results]
 left.fill_between(points, cost - error, cost + error, alpha=0.3)
 left.plot(points, cost, "o-")

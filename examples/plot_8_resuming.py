@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from dynmeans import Run
 from dynmeans.datasets.moving_gaussians import moving_gaussians
-from dynmeans.follow.recipe import Recipe
+from dynmeans.follow.model_config import ModelConfig
 from dynmeans.plots import plot_timeline
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.sources.source import Source
@@ -40,7 +40,7 @@ pq.write_table(table, folder / "rows.parquet")
 # %%
 # Cluster it minute by minute; something goes wrong in minute 40.
 options = WindowOptions(features=("x", "y"), time="minute", every="1")
-config = RunConfig(("x", "y"), Recipe(new_penalty=0.04, max_gap=7, reach=1.5, random_state=0))
+config = RunConfig(("x", "y"), ModelConfig(new_penalty=0.04, max_gap=7, reach=1.5, random_state=0))
 
 
 def fail_at(minute):
@@ -59,7 +59,7 @@ def go_on(name, on_window=None):
     run = Run.open(path) if path.exists() else Run.create(path, config)
     with run, Source(folder / "rows.parquet") as source:
         windows = Windows(source, options, run.position)
-        run.follow(windows, on_window=on_window, commit_seconds=0)
+        run.process_all(windows, on_window=on_window, commit_seconds=0)
 
 
 try:

@@ -5,7 +5,7 @@ People and ships that cross
 **Question**: groups of people cross a square in all directions. Where two groups meet, which is which
 afterwards?
 
-A cluster of Dynamic Means is expected where it was. With ``motion="steady"`` it is expected where its
+A cluster of Dynamic Means is expected where it was. With ``motion="constant_velocity"`` it is expected where its
 velocity takes it, and keeps its name through a crossing.
 """
 
@@ -55,7 +55,7 @@ def follow(batches, truth, n_first, motion=None):
     return accuracy_global(truth, labels), p.motion, model, history
 
 
-still, *_ = follow(batches, truth, 60, "still")
+still, *_ = follow(batches, truth, 60, "random_walk")
 chosen, motion, model, history = follow(batches, truth, 60)
 print(
     f"still: {100 * still:.0f} % of the positions keep their name; {motion}: {100 * chosen:.0f} %"
@@ -94,7 +94,7 @@ else:
 windows = [rows for _, rows in table.groupby("window")][:600]
 ships = [rows[["x", "y"]].to_numpy() for rows in windows]
 names = [rows["ship"].to_numpy().astype(int) for rows in windows]
-still, *_ = follow(ships, names, 120, "still")
+still, *_ = follow(ships, names, 120, "random_walk")
 chosen, motion, model, history = follow(ships, names, 120)
 print(f"ships, still: {100 * still:.0f} %; {motion}: {100 * chosen:.0f} %")
 figure, ax = plt.subplots(figsize=(6.4, 5.4), layout="constrained")

@@ -15,7 +15,7 @@ from dynmeans.records.arrays import FloatArray, IntArray
 
 
 class ClosestToTruth:
-    """Ranks the samples of one batch after the other; the `carry` of one `DDPMixture`.
+    """Ranks the samples of one batch after the other; the `carried_sample` of one `DDPMixture`.
 
     Parameters
     ----------

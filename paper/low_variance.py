@@ -4,7 +4,7 @@ import math
 
 import numpy.typing as npt
 
-from dynmeans.inputs.numbers import checked_number
+from dynmeans.inputs.numbers import check_number
 from dynmeans.records.mixture import MixtureParameters
 from dynmeans.records.penalties import Penalties
 
@@ -29,8 +29,8 @@ def low_variance_mixture(
     >>> round(tied.log_concentration, 2), tied.concentration  # exp(-989) is not a double
     (-989.18, 0.0)
     """
-    sigma = checked_number("noise_variance", noise_variance, above=0)
-    rho = checked_number("prior_variance", prior_variance, above=0)
+    sigma = check_number("noise_variance", noise_variance, above=0)
+    rho = check_number("prior_variance", prior_variance, above=0)
     return MixtureParameters(
         log_concentration=n_features / 2 * math.log1p(rho / sigma)
         - penalties.new_penalty / (2 * sigma),

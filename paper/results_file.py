@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.machine import describe_machine
-from dynmeans.files.whole_file import whole_file
+from dynmeans.files.atomic_write import atomic_write
 
 Row = Mapping[str, Any]
 SESSION = "session"
@@ -189,7 +189,7 @@ class ResultsFile:
             "sessions": self._sessions,
         }
         metadata = {_HEADER: json.dumps(header).encode()}
-        with whole_file(self.path) as temporary:
+        with atomic_write(self.path) as temporary:
             whole = table.replace_schema_metadata(metadata)
             pq.write_table(whole, temporary, compression="zstd", compression_level=19)
         self._table, self._waiting = table, []

@@ -1,7 +1,7 @@
 """Tables of the defaults of each interface, from the one table in `dynmeans.follow.defaults`."""
 
 from dynmeans.follow.defaults import INTERFACES, ROWS, defaults_of
-from dynmeans.follow.recipe import PARAMETERS
+from dynmeans.follow.model_config import PARAMETERS
 
 # Interfaces that have a page of their own.
 _ON_PAGES = ("cluster", "Run", "foreach_batch", "tune")

@@ -26,7 +26,7 @@ TESTS = {
         "tests/engine",
         "tests/mixture",
         "tests/estimators",
-        "tests/scale/groups",
+        "tests/groups",
         "tests/parameters",
         # Code of another compiler.
         "--ignore=tests/engine/gpu",

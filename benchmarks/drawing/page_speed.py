@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks.drawing import report_frames
 from dynmeans.report import report_data, write_report
-from dynmeans.runs.look.carried_rows import CarriedColumn, CarriedRows
+from dynmeans.runs.analysis.carried_rows import CarriedColumn, CarriedRows
 
 N_ROWS = 200_000
 _OPEN = """

@@ -45,7 +45,7 @@ def main() -> None:
     points = made_points(options.points)
     before, start = highest_bytes(), time.perf_counter()
     penalties = Penalties(PENALTY, max_gap=6.8, reach=1.01)
-    orders = VisitingOrders(entropy=0)
+    orders = VisitingOrders(seed=0)
     _, clustering = step(points, ClusterState.empty(2), penalties, orders=orders)
     seconds = time.perf_counter() - start
     beyond = (highest_bytes() - before) / options.points

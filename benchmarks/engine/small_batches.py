@@ -25,7 +25,7 @@ def measure(n_turns: int) -> dict[str, float]:
     penalties = Penalties(0.04, max_gap=6.8, reach=1.01)
     whole = DynamicMeans(penalties, random_state=0)
     model = DynamicMeans(penalties, random_state=0).partial_fit(batches[0])
-    orders = VisitingOrders(model.memory_.entropy, model.n_init, search=model.search)
+    orders = VisitingOrders(model.memory_.seed, model.n_init, search=model.search)
 
     def steps() -> None:
         state = ClusterState.empty(2)

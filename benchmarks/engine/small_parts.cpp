@@ -67,7 +67,7 @@ int main(int, char** arguments) {
             const records::Points<double> points{step.points.data(), nullptr, n, kFeatures};
             const records::Remembered remembered(
                 step.centers.data(), step.weights.data(),
-                algorithm::let_time_pass(step.ages.data(), step.n_clusters, 1.0), kFeatures,
+                algorithm::advance_time(step.ages.data(), step.n_clusters, 1.0), kFeatures,
                 penalties);
             const auto sums = algorithm::sums_of_batch(points, remembered, 0.04, pool);
             algorithm::GivenOrders orders(step.orders.data(), kOrders, n);

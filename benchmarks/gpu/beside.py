@@ -13,7 +13,7 @@ import torch
 
 from dynmeans.engine.gpu import transfer
 from dynmeans.engine.gpu.blocks import Blocks
-from dynmeans.engine.gpu.transfer import LabelRoom, names_in_memory, to_device
+from dynmeans.engine.gpu.transfer import LabelBuffer, download_ids, to_device
 
 
 def seconds(work: Any) -> tuple[float, Any]:
@@ -88,9 +88,9 @@ def copies(n: int = 10**8) -> dict[str, float]:
     to_device(rows[: 2**22])
 
     def out(pause: float) -> float:
-        room = LabelRoom(n)
+        room = LabelBuffer(n)
         time.sleep(pause)
-        return 1e3 * seconds(lambda: names_in_memory(slots, ids, room))[0]
+        return 1e3 * seconds(lambda: download_ids(slots, ids, room))[0]
 
     return {
         "in_plain_ms": 1e3 * seconds(lambda: cp.asarray(rows))[0],

@@ -162,14 +162,14 @@ def floors(n: int, d: int, n_slots: int, rate: float) -> dict[str, float]:
     n_bytes = {
         "grid_compare": rows + label,
         "grid_label": rows + label,
-        "grid_drawn": rows + label,
-        "take_drawn": 2 * label,
+        "grid_attracted": rows + label,
+        "label_attracted": 2 * label,
         "label_rest": 3 * label,
         "own_costs": rows + 2 * label,
         "filter": rows + 2 * label,
         "count_labels": label,
-        "deal_rows": 2 * label,
-        "add_dealt": rows + 2 * label,
+        "sort_rows_by_slot": 2 * label,
+        "sum_sorted": rows + 2 * label,
     }
     found = {name: size / rate for name, size in n_bytes.items()}
     found["filter"] = max(found["filter"], 2e-9 * n * n_slots * d / 790)

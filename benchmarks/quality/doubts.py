@@ -7,7 +7,7 @@ from benchmarks.machine import machine, write_results
 from benchmarks.quality.doubt_streams import doubt_streams
 from dynmeans import VisitingOrders
 from dynmeans.engine.batch import Batch
-from dynmeans.parameters.suggest import suggest_for
+from dynmeans.parameters.selection import suggest_checked
 
 TO_REACH = {"right, at most": 2, "wrong, at least": 18}
 
@@ -19,9 +19,9 @@ def main() -> None:
         for is_right, kind, batches in doubt_streams():
             orders = VisitingOrders(0, n_init=3, search=search)
             given = [Batch(batch) for batch in batches]
-            found = suggest_for(given, [1.0] * len(given), orders=orders)
+            found = suggest_checked(given, [1.0] * len(given), orders=orders)
             row = {"search": search, "is_right": is_right, "kind": kind}
-            rows.append({**row, "doubts": [str(doubt).split(":")[0] for doubt in found.doubts]})
+            rows.append({**row, "doubts": [str(doubt).split(":")[0] for doubt in found.warnings]})
         for is_right in (True, False):
             part = [r for r in rows if r["search"] == search and r["is_right"] is is_right]
             n = sum(bool(row["doubts"]) for row in part)

@@ -80,9 +80,9 @@ def scores(stream: Stream, n_chosen_on: int) -> dict[str, Any]:
     batches, truth = stream
     chosen = suggest_penalties(batches[:n_chosen_on])
     ways: dict[str, Callable[[], list[IntArray]]] = {
-        "still": lambda: follow(batches, n_chosen_on, "still"),
-        "steady": lambda: follow(batches, n_chosen_on, "steady"),
-        "velocity as features": lambda: follow(with_velocity(batches), n_chosen_on, "still"),
+        "still": lambda: follow(batches, n_chosen_on, "random_walk"),
+        "steady": lambda: follow(batches, n_chosen_on, "constant_velocity"),
+        "velocity as features": lambda: follow(with_velocity(batches), n_chosen_on, "random_walk"),
         "Kalman, Hungarian": lambda: track_batches(batches, chosen.new_penalty, chosen.max_gap),
         "MiniBatchKMeans, told K": lambda: mini_batches(batches, truth),
     }

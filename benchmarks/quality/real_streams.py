@@ -93,7 +93,7 @@ def ours(batches: list[FloatArray], **given: Any) -> list[list[IntArray]]:
     """Return the families that are found in all batches."""
     model = DynamicMeans("auto", families=True, **given)
     labels, _ = model.fit_sequence(batches)
-    found: list[IntArray] = model.families_.of(labels)
+    found: list[IntArray] = model.families_.map_labels(labels)
     return [found]
 
 

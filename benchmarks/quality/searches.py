@@ -105,7 +105,9 @@ def measure_label_free(n_seeds: int) -> list[dict[str, Any]]:
                     "auto", families=True, random_state=seed, search=search, n_init=n_init
                 )
                 labels, _ = model.fit_sequence(batches)
-                accuracies.append(round(accuracy_global(true, model.families_.of(labels)), 4))
+                accuracies.append(
+                    round(accuracy_global(true, model.families_.map_labels(labels)), 4)
+                )
             row = {"stream": path.stem, "search": search, "n_init": n_init}
             row |= {"new_penalty": model.penalties_.new_penalty, "accuracy": accuracies}
             print(row, flush=True)

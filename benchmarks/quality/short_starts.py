@@ -15,7 +15,7 @@ from typing import Any
 from benchmarks.machine import RESULTS, commit, machine, write_results
 from benchmarks.quality.real_streams import Row, scores, streams_at_hand
 from dynmeans import DynamicMeans
-from dynmeans.parameters.suggest import suggest_details
+from dynmeans.parameters.selection import suggest
 from dynmeans.records.arrays import FloatArray, IntArray
 
 NAME = "quality/short_starts"
@@ -29,14 +29,14 @@ def rows_of(
 ) -> list[Row]:
     """Choose on the first batches, follow all of them with each seed, and score."""
     told = float(n_start) if memory == STATED else None
-    penalties = suggest_details(batches[:n_start], motion="still", max_gap=told).penalties
+    penalties = suggest(batches[:n_start], motion="random_walk", max_gap=told).penalties
     gap = penalties.max_gap if math.isfinite(penalties.max_gap) else None  # forgets nothing
     chosen = {"new_penalty": penalties.new_penalty, "max_gap": gap, "reach": penalties.reach}
     rows = []
     for seed in SEEDS:
         model = DynamicMeans(penalties, families=True, random_state=seed)
         labels, _ = model.fit_sequence(batches)
-        found = {"families": model.families_.of(labels), "plain": labels}
+        found = {"families": model.families_.map_labels(labels), "plain": labels}
         row = {"n_start": n_start, "memory": memory, "seed": seed, **chosen}
         rows.append(row | {of: scores(true, given) for of, given in found.items()})
     return rows

@@ -53,10 +53,10 @@ def _label_free(
     labels, _ = model.fit_sequence(batches)
     families = model.families_
     levels = families.levels[np.unique(np.linspace(0, len(families.levels) - 1, 80).astype(int))]
-    at_levels = [scores(true, families.at(level).of(labels)) for level in levels]
+    at_levels = [scores(true, families.cut(level).map_labels(labels)) for level in levels]
     return {
         "label-free, without families": scores(true, labels),
-        "label-free": scores(true, families.of(labels)),
+        "label-free": scores(true, families.map_labels(labels)),
         "best level": max(at_levels, key=lambda row: float(row["accuracy"])),
     }
 

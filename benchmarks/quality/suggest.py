@@ -28,7 +28,7 @@ from dynmeans.engine.batch import Batch
 from dynmeans.engine.execution import Execution
 from dynmeans.engine.sequence import step_sequence
 from dynmeans.metrics import accuracy_global
-from dynmeans.parameters.suggest import suggest_details
+from dynmeans.parameters.selection import suggest
 from dynmeans.records.arrays import FloatArray, IntArray
 
 N_CHOSEN_ON = 30
@@ -115,17 +115,19 @@ def measure(task: Task, tuned: dict[str, Any]) -> dict[str, Any]:
     """Choose without labels, time it, and score the choice."""
     batches, truth = task.load()
     given = batches[:N_CHOSEN_ON]
-    found = suggest_details(given)
+    found = suggest(given)
     penalties = found.penalties
     # Taken in turns, since other work on the machine slows both: the middle of three.
     shares = []
     for _ in range(3):
-        seconds = _cpu(lambda: suggest_details(given))
+        seconds = _cpu(lambda: suggest(given))
         shares.append(seconds / _cpu(lambda: [run_labels(given, penalties) for _ in range(10)]))
     labels = run_labels(batches, penalties)
     accuracy = accuracy_global(truth, labels)
     finer = Penalties(penalties.new_penalty / 4, max_gap=penalties.max_gap, reach=penalties.reach)
-    fine_labels = run_labels(batches, finer.with_motion(penalties.motion, penalties.moving))
+    fine_labels = run_labels(
+        batches, finer.with_motion(penalties.motion, penalties.moving_features)
+    )
     return {
         **asdict(task),
         "accuracy": accuracy,
@@ -146,12 +148,12 @@ def measure(task: Task, tuned: dict[str, Any]) -> dict[str, Any]:
         "reach_with_labels": tuned["reach"],
         "n_true": int(np.mean([len(set(y[y >= 0].tolist())) for y in truth])),
         "n_found": found.chosen.n_clusters,
-        "doubts": [str(doubt).split(":")[0] for doubt in found.doubts],
+        "doubts": [str(doubt).split(":")[0] for doubt in found.warnings],
     }
 
 
 def _of_families(batches: list[FloatArray], labels: list[IntArray], truth: list[IntArray]) -> float:
-    return accuracy_global(truth, find_families(batches, labels).of(labels))
+    return accuracy_global(truth, find_families(batches, labels).map_labels(labels))
 
 
 def print_wide_seconds() -> None:
@@ -162,7 +164,7 @@ def print_wide_seconds() -> None:
     noise = [rng.normal(size=(800, 128)) for _ in range(8)]
     for name, batches in (("clustered", clustered), ("noise", noise)):
         begin = time.perf_counter()
-        suggest_details(batches)
+        suggest(batches)
         seconds = time.perf_counter() - begin
         print(f"8 x 800 points, 128 features, {name}: {seconds:.2f} s (to reach 3)")
 
@@ -246,7 +248,7 @@ def main() -> None:
     tuned = tuned_with_labels([*tasks, *ships], options.processes, options.fresh)
     if options.labels_only:
         return
-    suggest_details([np.eye(2)])  # What is loaded on the first call is not part of the time.
+    suggest([np.eye(2)])  # What is loaded on the first call is not part of the time.
     rows = [measure(task, tuned[task.name]) for task in tasks]
     rows.sort(key=lambda row: list(FAMILIES).index(row["family"]))
     print_table(rows)

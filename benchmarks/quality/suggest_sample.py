@@ -1,7 +1,7 @@
 """What a choice on a sample is worth, beside one on all points of the same dense streams.
 
 Run as ``python -m benchmarks.quality.suggest_sample [--seeds 1]``. The streams are those of
-benchmarks/quality/suggest.py with so many times their points that a batch holds some 6,000, so that
+benchmarks/quality/selection.py with so many times their points that a batch holds some 6,000, so that
 a search over all of them takes long. Prints processor seconds and global tracking accuracy of both.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.quality.suggest import N_CHOSEN_ON, run_labels
 from benchmarks.quality.suggest_streams import FAMILIES, FIRST_TEST_SEED, make_stream
 from dynmeans.metrics import accuracy_global
-from dynmeans.parameters import suggest
+from dynmeans.parameters import selection
 
 POINTS_OF_A_BATCH = 6_000
 
@@ -24,10 +24,10 @@ def measure(family: str, seed: int) -> list[float]:
     n_usual = len(make_stream(family, seed, 1).batches[0])
     stream = make_stream(family, seed, N_CHOSEN_ON, max(1, POINTS_OF_A_BATCH // n_usual))
     found = []
-    for most in (np.inf, suggest.N_WHOLE):
-        with mock.patch.object(suggest, "N_WHOLE", most):
+    for most in (np.inf, selection.N_WHOLE):
+        with mock.patch.object(selection, "N_WHOLE", most):
             begin = time.process_time()
-            chosen = suggest.suggest_details(stream.batches).penalties
+            chosen = selection.suggest(stream.batches).penalties
             found.append(time.process_time() - begin)
         found.append(accuracy_global(stream.labels, run_labels(stream.batches, chosen)))
     return found

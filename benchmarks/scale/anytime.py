@@ -20,10 +20,9 @@ from matplotlib.figure import Figure
 
 from benchmarks.machine import RESULTS, machine
 from benchmarks.machine import write_results as write
-from dynmeans import ClusterState, Penalties, step
+from dynmeans import AnytimeResult, ClusterState, Penalties, iter_anytime, step
 from dynmeans.engine import native
 from dynmeans.engine.compiled import compiled
-from dynmeans.scale import AnytimeResult, anytime_results
 
 N_FEATURES, N_CLUSTERS, SPREAD = 4, 400, 0.06
 LAYOUTS = {"apart": (10 * SPREAD) ** 2, "overlapping": 0.152}  # lambda
@@ -66,7 +65,7 @@ def run_anytime(
     """Take batches for so many seconds of processor time; note the time at each result."""
     began, found = time.process_time(), []
     options: dict[str, Any] = {"new_penalty": new_penalty, "batch_size": batch_size}
-    for result in anytime_results(points, **options, patience=None, random_state=0):
+    for result in iter_anytime(points, **options, patience=None, random_state=0):
         found.append((time.process_time() - began, result))
         if found[-1][0] >= seconds:
             return found

@@ -26,7 +26,7 @@ from distributed import Client, LocalCluster
 
 from benchmarks import machine
 from dynmeans import ClusterState, Penalties, VisitingOrders, step
-from dynmeans.engine.dask import take_batch
+from dynmeans.engine.dask import prepare_batch
 from dynmeans.engine.dask.step import step_with_rounds
 
 N_CLUSTERS, N_FEATURES, DEVIATION = 500, 8, 0.06
@@ -97,11 +97,11 @@ def cpu_seconds(client: Client) -> float:
 def run_dask(client: Client, n_rows: int, n_chunks: int, n_init: int) -> dict[str, Any]:
     """One step on the cluster, and what it took."""
     batch = client.persist(make_batch(n_rows, n_chunks))
-    taken = take_batch(batch, None, N_FEATURES)
+    taken = prepare_batch(batch, None, N_FEATURES)
     before = resident_mb()
     forget_peak()
     began, cpu = time.perf_counter(), cpu_seconds(client)
-    orders = VisitingOrders(entropy=7, n_init=n_init)
+    orders = VisitingOrders(seed=7, n_init=n_init)
     state = ClusterState.empty(N_FEATURES)
     _, found, rounds = step_with_rounds(taken, state, PENALTIES, orders, 1.0)
     seconds, cpu = time.perf_counter() - began, cpu_seconds(client) - cpu

@@ -17,7 +17,7 @@ from benchmarks.engine.cases import N_CORES, timed
 from benchmarks.machine import machine
 from benchmarks.machine import write_results as write
 from dynmeans import DynamicMeans, fit_groups
-from dynmeans.scale.groups.key_seeds import seed_of_key
+from dynmeans.groups.key_seeds import key_seed
 
 TO_REACH = 20.0  # times as fast as the loop
 N_POINTS = 50
@@ -52,7 +52,7 @@ def loop(streams: list[list[Any]]) -> list[DynamicMeans]:
     """Fit one estimator for each stream, batch after batch."""
     models = []
     for key, batches in enumerate(streams):
-        model = DynamicMeans(new_penalty=4.0, random_state=seed_of_key(0, key))
+        model = DynamicMeans(new_penalty=4.0, random_state=key_seed(0, key))
         for _, points in batches:
             model.partial_fit(points)
         models.append(model)

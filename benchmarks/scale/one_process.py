@@ -13,7 +13,7 @@ import numpy as np
 
 from dynmeans.engine.dask.messages import Reply, Request
 from dynmeans.engine.dask.piece import ChunkInfo, Piece
-from dynmeans.engine.dask.piece_run import Part
+from dynmeans.engine.dask.piece_run import RowBlock
 from dynmeans.engine.dask.workers import Round
 
 
@@ -23,7 +23,7 @@ def cut_here(points: Any, weights: Any = None, cuts: Iterable[int] = ()) -> list
     return [
         Piece(
             [ChunkInfo(number, begin, end - begin, 0, None)],
-            [Part(begin, points[begin:end], None if weights is None else weights[begin:end])],
+            [RowBlock(begin, points[begin:end], None if weights is None else weights[begin:end])],
         )
         for number, (begin, end) in enumerate(pairwise(edges))
     ]

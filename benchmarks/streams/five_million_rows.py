@@ -18,11 +18,11 @@ import pyarrow.parquet as pq
 
 from benchmarks.machine import machine, write_results
 from benchmarks.streams import runs_throughput
-from dynmeans.runs.choosing import begun, first_windows
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.reading.windows import Windows
+from dynmeans.runs.warm_up import initial_memory, read_warm_up
 
 N_FEATURES = 6
 FEATURES = tuple(f"x{j}" for j in range(N_FEATURES))
@@ -52,9 +52,9 @@ def seconds_of(*words: str) -> float:
 def suggestion_seconds(path: Path) -> float:
     """Time the choice alone, on the windows that it is made on."""
     with Source(str(path)) as source:
-        first = first_windows(Windows(source, WindowOptions(FEATURES, time="t", every="1h")))
+        first = read_warm_up(Windows(source, WindowOptions(FEATURES, time="t", every="1h")))
     begin = time.perf_counter()
-    begun(RunConfig(FEATURES), first)
+    initial_memory(RunConfig(FEATURES), first)
     return time.perf_counter() - begin
 
 

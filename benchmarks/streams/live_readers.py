@@ -18,7 +18,7 @@ import numpy as np
 
 from benchmarks.machine import machine, write_results
 from dynmeans import Run
-from dynmeans.follow.recipe import Recipe
+from dynmeans.follow.model_config import ModelConfig
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
 
@@ -68,7 +68,7 @@ def main() -> None:
     """Serve, read, write, print."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "run"
-        config = RunConfig(("x", "y"), Recipe(new_penalty=1.0, random_state=0))
+        config = RunConfig(("x", "y"), ModelConfig(new_penalty=1.0, random_state=0))
         with Run.create(folder, config) as run:
             run.process(window(0, np.random.default_rng(0)))
         with socket.socket() as probe:

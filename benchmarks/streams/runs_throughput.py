@@ -29,7 +29,7 @@ import pyarrow.parquet as pq
 from benchmarks.machine import RESULTS, machine, write_results
 from dynmeans import DynamicMeans
 from dynmeans.engine import step
-from dynmeans.follow.recipe import Recipe
+from dynmeans.follow.model_config import ModelConfig
 from dynmeans.runs.cluster_job import ClusterJob
 from dynmeans.runs.input import Input
 from dynmeans.runs.reading.rows import RollingDigest
@@ -37,7 +37,7 @@ from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.reading.time_bounds import TimeBounds
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.reading.windows import Windows
-from dynmeans.runs.store import commit, label_parts
+from dynmeans.runs.store import commit, label_files
 
 N_ROWS, N_WINDOWS, N_FEATURES = 5_000_000, 500, 4
 N_CLUSTERS = 80
@@ -150,7 +150,7 @@ def shares(table: Path, run: Path) -> dict[str, float]:
     ]
     with ExitStack() as stack:
         hashes = types.SimpleNamespace(sha256=timed(hashlib.sha256, "other_digests"))
-        stack.enter_context(mock.patch.object(label_parts, "hashlib", hashes))
+        stack.enter_context(mock.patch.object(label_files, "hashlib", hashes))
         for owner, name, kind in watched:
             instead = timed(getattr(owner, name), kind)
             stack.enter_context(mock.patch.object(owner, name, instead))
@@ -158,7 +158,7 @@ def shares(table: Path, run: Path) -> dict[str, float]:
         job = ClusterJob(
             Input(str(table)),
             WindowOptions(FEATURES, time="t", every="1h"),
-            Recipe(new_penalty=NEW_PENALTY, max_gap=MAX_GAP, reach=REACH, random_state=0),
+            ModelConfig(new_penalty=NEW_PENALTY, max_gap=MAX_GAP, reach=REACH, random_state=0),
             run,
         )
         job.start(overwrite=True)

@@ -24,8 +24,8 @@ from dynmeans import Run
 ROWS_PER_SECOND, SECONDS, BLOCK = 2000, 15, 500
 IDLE = 3.0
 OPTIONS = [
-    "-f", "x,y", "-t", "t", "--every", "1", "--lateness", "0.5", "--new-penalty", "1",
-    "--until-idle", f"{IDLE:g}s", "--quiet",
+    "-f", "x,y", "-t", "t", "--every", "1", "--allowed-lateness", "0.5", "--new-penalty", "1",
+    "--idle-timeout", f"{IDLE:g}s", "--quiet",
 ]  # fmt: skip
 
 

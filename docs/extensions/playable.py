@@ -9,8 +9,8 @@ from sphinx.application import Sphinx
 from dynmeans import DynamicMeans, Penalties
 from dynmeans.datasets.harbor import harbor_traffic
 from dynmeans.report import report_data, write_report
-from dynmeans.report.trial import Trial
-from dynmeans.report.try_page import write_try_page
+from dynmeans.report.browser_page import write_try_page
+from dynmeans.report.recluster_settings import Trial
 
 _WINDOW = 120.0  # seconds
 
@@ -28,7 +28,7 @@ def write_ships(path: Path) -> Path:
     windows = (traffic.seconds // _WINDOW).astype(int)
     numbers = np.unique(windows)
     batches = [traffic.positions[windows == number] for number in numbers]
-    penalties = Penalties(8.5e-5, max_gap=6.8, reach=2.0, motion="steady")
+    penalties = Penalties(8.5e-5, max_gap=6.8, reach=2.0, motion="constant_velocity")
     _, history = DynamicMeans(penalties=penalties, random_state=0).fit_sequence(batches)
     start = datetime(2026, 3, 1, tzinfo=UTC)
     data = report_data(
@@ -38,7 +38,7 @@ def write_ships(path: Path) -> Path:
         times=[start + timedelta(seconds=float(number) * _WINDOW) for number in numbers],
         title="Ships around a harbor",
     )
-    return write_report(data.with_trial(Trial(penalties)), path)
+    return write_report(data.with_recluster(Trial(penalties)), path)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

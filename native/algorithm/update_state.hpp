@@ -19,7 +19,7 @@ struct State {
 };
 
 // dt as the arriving batch sees it: `elapsed` steps after the previous batch, not one.
-inline std::vector<double> let_time_pass(const double* ages, std::size_t n_clusters,
+inline std::vector<double> advance_time(const double* ages, std::size_t n_clusters,
                                          double elapsed) {
     std::vector<double> dt(n_clusters);
     for (std::size_t k = 0; k < n_clusters; ++k) dt[k] = ages[k] - 1.0 + elapsed;

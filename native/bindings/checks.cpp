@@ -66,7 +66,7 @@ bool all_within(Table<Value> points, double limit) {
 template <typename Value>
 void bind_checks_of(nb::module_& module) {
     module.def("all_within", &all_within<Value>, "points"_a.noconvert(), "limit"_a);
-    module.def("visiting_orders", &visiting_orders<Value>, "points"_a.noconvert(), "entropy"_a,
+    module.def("visiting_orders", &visiting_orders<Value>, "points"_a.noconvert(), "seed"_a,
                "n_steps"_a, "n_init"_a, "point_weights"_a.none() = nb::none());
 }
 

@@ -79,11 +79,11 @@ struct SentRows {
     std::vector<std::int64_t> places;
 
     template <typename Value>
-    SentRows(const std::vector<Part<Value>>& parts, RowsInDoubt& doubt, std::size_t n_features) {
+    SentRows(const std::vector<Part<Value>>& parts, BorderRows& doubt, std::size_t n_features) {
         std::vector<double> buffer(n_features);
         std::vector<std::size_t> edges(1, 0);
         for (const Part<Value>& part : parts) edges.push_back(edges.back() + part.points.n_points);
-        for (const RowsInDoubt::Found& found : doubt.take()) {
+        for (const BorderRows::Found& found : doubt.take()) {
             const Part<Value>& part = parts[found.part];
             numbers.push_back(part.number(found.row));
             const double* y = part.points.row(found.row, buffer.data());
@@ -120,7 +120,7 @@ LabeledArrays propose_labeled_arrays(PartList<Value> list, std::uint64_t seed,
         const ClusterTable start = view(clusters);
         ProposalList found;
         LabeledProposals<Value> proposals(start, highest_own.data(), new_penalty);
-        RowsInDoubt* doubt = moves ? &proposals.gather(most, moves->data()) : nullptr;
+        BorderRows* doubt = moves ? &proposals.gather(most, moves->data()) : nullptr;
         movers = proposals.find(parts, {to_turn(first), to_turn(last)}, found);
         if (doubt) sent.emplace(parts, *doubt, d);
         return found.take(parts, limit, d);

@@ -121,7 +121,7 @@ double read_scatter(Floats bins, SumArrays sums) { return view(sums).costs.total
 
 template <typename Value>
 void bind_sets_of(nb::module_& module) {
-    module.def("hash_rows", &hash_rows_array<Value>, "points"_a.noconvert(), "entropy"_a,
+    module.def("hash_rows", &hash_rows_array<Value>, "points"_a.noconvert(), "seed"_a,
                "n_steps"_a);
     module.def("first_members", &first_members_arrays<Value>, "parts"_a, "seed"_a, "wanted"_a,
                "n_features"_a);
@@ -137,7 +137,7 @@ void bind_sets_of(nb::module_& module) {
 void bind_piece_sets(nb::module_& module) {
     bind_sets_of<double>(module);
     bind_sets_of<float>(module);
-    module.def("order_seeds", &order_seeds, "entropy"_a, "n_steps"_a, "n_features"_a, "n_init"_a);
+    module.def("order_seeds", &order_seeds, "seed"_a, "n_steps"_a, "n_features"_a, "n_init"_a);
     module.def("read_bins", &read_bins, "n_members"_a, "bins"_a, "sums"_a);
     module.def("read_scatter", &read_scatter, "bins"_a, "sums"_a);
 }

@@ -64,7 +64,7 @@ struct RecordTypes {
         {"labels", "ids", "counts", "centers", "cost", "n_iter", "cost_trace", "execution"}};
     RecordType<6> penalties{
         {"new_penalty", "revival_penalty", "drift", "revival", "motion", "centers"}};
-    RecordType<3> orders{{"entropy", "n_init", "search"}};
+    RecordType<3> orders{{"seed", "n_init", "search"}};
     PyObject* backend = nullptr;  // its name
 };
 
@@ -86,8 +86,8 @@ inline const RecordTypes& record_types(nb::handle classes) {
 // What a follower keeps between batches and says of one, and when it has to do without this:
 // batches and identities that wait to be counted, and clusters that are to be warned of.
 struct FollowTypes {
-    RecordType<10> memory{{"clusters", "space", "penalties", "entropy", "n_features",
-                           "feature_names", "lives", "evidence", "plan", "method"}};
+    RecordType<10> memory{{"clusters", "space", "penalties", "seed", "n_features",
+                           "feature_names", "lifetimes", "evidence", "plan", "method"}};
     RecordType<6> step{{"before", "elapsed", "clustering", "after", "space", "points"}};
     PyTypeObject* lives = nullptr;
     Py_ssize_t most_waiting = 0, most_ids = 0, many_clusters = 0;

@@ -114,7 +114,7 @@ class PackedSteps {
 };
 
 // The steps of a sequence, whose records are made when they are looked at.
-struct KeptSteps {
+struct LazyStepResults {
     PackedSteps results;
     std::vector<nb::object> labels;
     std::vector<double> times;
@@ -186,7 +186,7 @@ nb::object sequence_steps_of(const nb::list& batches, const nb::list& point_weig
     const Sequence<Value> sequence(
         batches, point_weights, elapsed,
         read_penalties(record_types(records), penalties, data_or_null(moving)));
-    auto kept = std::make_unique<KeptSteps>();
+    auto kept = std::make_unique<LazyStepResults>();
     kept->n_features = sequence.points.empty() ? 0 : sequence.points[0].n_features;
     kept->is_steady = moving.has_value();
     LabelBlock block(sequence.points);
@@ -214,7 +214,7 @@ nb::object sequence_steps_of(const nb::list& batches, const nb::list& point_weig
     nb::tuple lives =
         nb::make_tuple(column(std::move(seen.points)), column(std::move(seen.n_batches)));
     nb::capsule capsule(kept.release(),
-                        [](void* data) noexcept { delete static_cast<KeptSteps*>(data); });
+                        [](void* data) noexcept { delete static_cast<LazyStepResults*>(data); });
     return nb::make_tuple(labels, most_clusters, lives, capsule);
 }
 
@@ -236,7 +236,7 @@ nb::object sequence_steps(const nb::list& batches, const Arguments&... arguments
 
 // The state after step t of a sequence, and its clustering.
 nb::object sequence_records(nb::capsule capsule, std::size_t t, nb::handle records) {
-    const auto& kept = *static_cast<const KeptSteps*>(capsule.data());
+    const auto& kept = *static_cast<const LazyStepResults*>(capsule.data());
     if (t >= kept.results.size()) throw nb::index_error("there is no such step.");
     return to_records(record_types(records), kept.results[t], kept.n_features, kept.has_weights[t],
                       kept.is_steady, t + 1, kept.times[t], kept.labels[t]);
@@ -293,10 +293,10 @@ void bind_sequences(nb::module_& module) {
                                is_accelerated, n_threads, entropy, n_init, depth, records);
     };
     module.def("sequence", steps, "batches"_a, "point_weights"_a, "elapsed"_a, "penalties"_a,
-               "moving"_a.none(), "is_accelerated"_a, "n_threads"_a, "entropy"_a, "n_init"_a,
+               "moving"_a.none(), "is_accelerated"_a, "n_threads"_a, "seed"_a, "n_init"_a,
                "depth"_a, "records"_a);
     module.def("sequence_labels", labels, "batches"_a, "point_weights"_a, "elapsed"_a,
-               "penalties"_a, "moving"_a.none(), "is_accelerated"_a, "n_threads"_a, "entropy"_a,
+               "penalties"_a, "moving"_a.none(), "is_accelerated"_a, "n_threads"_a, "seed"_a,
                "n_init"_a, "depth"_a, "records"_a);
     module.def("sequence_records", &sequence_records, "steps"_a, "number"_a, "records"_a);
 }

@@ -119,7 +119,7 @@ nb::object step_if_small(nb::handle points, nb::handle weights, nb::handle order
                          nb::handle penalties, nb::handle elapsed, int depth, nb::handle records) {
     const RecordTypes& types = record_types(records);
     if (!types.state.fits(state) || !types.penalties.fits(penalties) ||
-        !is_text(types.penalties.field(penalties, 4), "still") ||
+        !is_text(types.penalties.field(penalties, 4), "random_walk") ||
         !PyFloat_CheckExact(elapsed.ptr()))
         return nb::none();
     const double dt = PyFloat_AS_DOUBLE(elapsed.ptr());
@@ -131,7 +131,7 @@ nb::object step_if_small(nb::handle points, nb::handle weights, nb::handle order
 }
 
 // The lives after one more batch, or nothing where those that wait have to be counted first.
-nb::object lives_after(const FollowTypes& types, nb::handle lives, nb::handle ids,
+nb::object add_batch_to_lifetimes(const FollowTypes& types, nb::handle lives, nb::handle ids,
                        nb::handle counts) {
     if (Py_TYPE(lives.ptr()) != types.lives || PyTuple_GET_SIZE(lives.ptr()) != 4) return {};
     PyObject* waiting = PyTuple_GET_ITEM(lives.ptr(), 1);
@@ -177,7 +177,7 @@ nb::object follow_if_small(nb::handle records, nb::handle more_records, nb::hand
     if (made.is_none()) return nb::none();
     const nb::handle after(PyTuple_GET_ITEM(made.ptr(), 0));
     const nb::handle clustering(PyTuple_GET_ITEM(made.ptr(), 1));
-    nb::object lives = lives_after(more, field(6), types.clustering.field(clustering, 1),
+    nb::object lives = add_batch_to_lifetimes(more, field(6), types.clustering.field(clustering, 1),
                                    types.clustering.field(clustering, 2));
     if (!lives.is_valid()) return nb::none();
     const auto kept = [&](std::size_t f) { return nb::borrow(field(f)); };

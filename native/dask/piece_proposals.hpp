@@ -208,7 +208,7 @@ class LabeledProposals {
     }
 
     // Lists those in doubt too, `limit` of them at most; `moves` are those of the last pass.
-    RowsInDoubt& gather(std::size_t limit, const double* moves) {
+    BorderRows& gather(std::size_t limit, const double* moves) {
         return doubt_.emplace(limit, neighbors_, own_, moves, clusters_.is_active);
     }
 
@@ -277,7 +277,7 @@ class LabeledProposals {
     double new_penalty_;
     WideReach own_;
     Neighbors neighbors_;
-    std::optional<RowsInDoubt> doubt_;
+    std::optional<BorderRows> doubt_;
     std::vector<double> bounds_, buffer_;
     std::vector<std::uint32_t> list_;
 };

@@ -33,7 +33,7 @@ struct WideReach {
     double reach(std::size_t k) const { return std::sqrt(std::max(highest_own[k], kTiny)); }
 };
 
-class RowsInDoubt {
+class BorderRows {
   public:
     struct Found {
         double date;
@@ -41,7 +41,7 @@ class RowsInDoubt {
     };
 
     // `neighbors` are whole lists up to a wide reach; `moves` are those of the last pass.
-    RowsInDoubt(std::size_t limit, const Neighbors& neighbors, const WideReach& own,
+    BorderRows(std::size_t limit, const Neighbors& neighbors, const WideReach& own,
                 const double* moves, const std::vector<std::uint8_t>& is_active)
         : limit_(limit), neighbors_(neighbors), own_(own), paces_(is_active.size()) {
         double fastest = kTiny;

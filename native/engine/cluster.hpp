@@ -57,7 +57,7 @@ class Clusterer {
     }
 
     // Moves of whole sets and passes, in turn, from the best run on.
-    void search_deeper(const Row* order, int depth, Solution& best) {
+    void run_deep_search(const Row* order, int depth, Solution& best) {
         const auto continue_best = [&](const Solution& start, std::size_t n_kept,
                                        std::size_t most) {
             const std::vector<double> kept(best.cost_trace.begin(),
@@ -70,7 +70,7 @@ class Clusterer {
             return true;
         };
         SetMoves<Value> moves;
-        moves.search_deeper(points_, remembered_, penalties_.new_penalty, sums_, order, depth, best,
+        moves.run_deep_search(points_, remembered_, penalties_.new_penalty, sums_, order, depth, best,
                             continue_best);
     }
 

@@ -69,7 +69,7 @@ Solution best_of_orders(const Points<Value>& points, Orders& orders, const Remem
     Clusterer<Value> clusterer(points, remembered, penalties, execution, sums, pool);
     Solution best;
     while (orders.advance()) clusterer.run(orders.listed(), best);
-    if (orders.depth > 0) clusterer.search_deeper(orders.listed(), orders.depth, best);
+    if (orders.depth > 0) clusterer.run_deep_search(orders.listed(), orders.depth, best);
     return best;
 }
 
@@ -78,7 +78,7 @@ StepResult step(const Points<Value>& points, Orders& orders, const StateView& be
                 const Penalties& penalties, double elapsed, const Execution& execution,
                 ThreadPool& pool) {
     const Remembered remembered(before.centers, before.weights,
-                                let_time_pass(before.ages, before.n_clusters, elapsed),
+                                advance_time(before.ages, before.n_clusters, elapsed),
                                 points.n_features, penalties, before.courses);
     Solution best = best_of_orders(points, orders, remembered, penalties, execution, pool);
 

@@ -27,7 +27,7 @@ class SetMoves {
 
     // Continues from `found`, which it replaces. Few passes follow a round; they converge once no
     // more rounds do.
-    void search_deeper(const Points<Value>& points, const Remembered& remembered,
+    void run_deep_search(const Points<Value>& points, const Remembered& remembered,
                        double new_penalty, const BatchSums& sums, const Row* order, int depth,
                        Solution& found, const ContinueFrom& continue_from);
 
@@ -56,7 +56,7 @@ class SetMoves {
 };
 
 template <typename Value>
-void SetMoves<Value>::search_deeper(const Points<Value>& points, const Remembered& remembered,
+void SetMoves<Value>::run_deep_search(const Points<Value>& points, const Remembered& remembered,
                                     double new_penalty, const BatchSums& sums, const Row* order,
                                     int depth, Solution& found, const ContinueFrom& continue_from) {
     const auto& n_members = found.n_members;

@@ -19,7 +19,7 @@ Solution run(const Points<Value>& points, Orders& orders, const Remembered& reme
     while (orders.advance()) batch.run(orders, best);
     if (orders.depth > 0) {
         thread_local moves::SetMoves<Value> known;
-        known.search_deeper(points, remembered, penalties.new_penalty, sums, orders.listed(),
+        known.run_deep_search(points, remembered, penalties.new_penalty, sums, orders.listed(),
                             orders.depth, best,
                             [&](const Solution& start, std::size_t n_kept, std::size_t most) {
                                 return batch.continue_best(start, n_kept, most, best);

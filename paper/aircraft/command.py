@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dynmeans.cli.output import say
+from dynmeans.cli.output import print_line
 from dynmeans.inputs.input_error import InputError
 from paper.aircraft.config import AircraftConfig
 from paper.aircraft.experiment import run_aircraft, write_figures
@@ -100,9 +100,9 @@ def aircraft(
             run_aircraft(config, out, n_jobs=n_jobs, on_progress=_watch(stack))
     files, summary = write_figures(out, config)
     for line in summary.splitlines():
-        say(line)
+        print_line(line)
     for file in files:
-        say(f"written: {file}")
+        print_line(f"written: {file}")
 
 
 def _watch(stack: ExitStack) -> Any:

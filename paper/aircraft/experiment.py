@@ -12,7 +12,7 @@ from typing import Any
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from dynmeans.files.whole_file import whole_file
+from dynmeans.files.atomic_write import atomic_write
 from dynmeans.plots.figures import new_figure
 from paper.aircraft.config import PLAIN, SCALED, WEEK, AircraftConfig
 from paper.aircraft.data import AircraftData, prepare_data
@@ -168,7 +168,7 @@ def _all_settings(
     for n_done, (key, setting) in enumerate(made, start=len(wanted) - len(missing) + 1):
         found[key] = setting
         kept = {"configuration": identity, "settings": list(found.items())}
-        with whole_file(path) as temporary:
+        with atomic_write(path) as temporary:
             Path(temporary).write_text(json.dumps(kept, indent=1) + "\n")
         if on_progress is not None:
             on_progress(n_done, len(wanted))
@@ -217,7 +217,7 @@ def _write_flows(
     }
     if PLAIN in config.features:
         kept["paper_form"] = _paper_form(config, data, settings, span)
-    with whole_file(_path(folder, config, "flows.json")) as temporary:
+    with atomic_write(_path(folder, config, "flows.json")) as temporary:
         Path(temporary).write_text(json.dumps(kept) + "\n")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from dynmeans.follow.recipe import Recipe
+from dynmeans.follow.model_config import ModelConfig
 from dynmeans.inputs.batch_times import read_times
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.history import History
@@ -58,7 +58,7 @@ def run_flows(
     n_features = data.features[feature].shape[1]
     config = RunConfig(
         tuple(f"{feature} feature {number}" for number in range(1, n_features + 1)),
-        Recipe(penalties, n_init=N_INIT, search="paper", random_state=seed),
+        ModelConfig(penalties, n_init=N_INIT, search="paper", random_state=seed),
         source={"truth": "flow"} if (data.scored >= 0).any() else {},
     )
     windows = data.windows(span, hours)

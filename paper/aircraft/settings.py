@@ -9,7 +9,7 @@ from dynmeans.engine.blas import one_thread
 from dynmeans.estimators.ddp_mixture import DDPMixture
 from dynmeans.estimators.tuning import tune
 from dynmeans.metrics.accuracy import accuracy_global
-from dynmeans.parameters.suggest import suggest_details
+from dynmeans.parameters.selection import suggest
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import DEFAULT_MOTION, Penalties
 from paper.aircraft.config import (
@@ -51,7 +51,9 @@ def settings_for(
     return _of_penalties(config, data, feature, penalties)
 
 
-def mixture(setting: Setting, data_mean: FloatArray, seed: int, carry: Any = "best") -> DDPMixture:
+def mixture(
+    setting: Setting, data_mean: FloatArray, seed: int, carried_sample: Any = "best"
+) -> DDPMixture:
     """Return the Gibbs sampler of a setting: 50 samples, one for each sweep, as published."""
     return DDPMixture(
         "gibbs",
@@ -64,7 +66,7 @@ def mixture(setting: Setting, data_mean: FloatArray, seed: int, carry: Any = "be
         n_samples=N_SAMPLES,
         burn_in=0,
         thin=1,
-        carry=carry,
+        carried_sample=carried_sample,
         random_state=seed,
     )
 
@@ -90,7 +92,7 @@ def suggested_by_day(
     points = _leading_components(data.features[feature], np.concatenate(first), config.n_components)
     memory = float(len(first)) if is_memory_stated else None
     batches = [points[rows] for rows in first]
-    return suggest_details(batches, motion=DEFAULT_MOTION, max_gap=memory).penalties
+    return suggest(batches, motion=DEFAULT_MOTION, max_gap=memory).penalties
 
 
 def in_windows(by_day: Penalties, hours: float) -> Penalties:

@@ -181,8 +181,8 @@ def _sample(
         [data.scored[rows] for rows in windows], [data.confidences[rows] for rows in windows]
     )
     setting = {name: task[name] for name in SETTING_NAMES if task.get(name) is not None}
-    carry = closest if task["choice"] == HANDICAP else "best"
-    model = mixture(setting, points.mean(axis=0), seed, carry)
+    carried_sample = closest if task["choice"] == HANDICAP else "best"
+    model = mixture(setting, points.mean(axis=0), seed, carried_sample)
     batches = [points[rows] for rows in windows]
     started = time.thread_time()
     labels, _ = model.fit_sequence(batches)

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dynmeans.inputs.numbers import checked_number
+from dynmeans.inputs.numbers import check_number
 from dynmeans.records.arrays import FloatArray, IntArray
 from paper.flights.airports import airports
 from paper.flights.flight_paths import FlightPaths, unit_vectors
@@ -111,8 +111,8 @@ def air_traffic(
     for name, count in (("n_flights", n_flights), ("n_flows", n_flows)):
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
             raise ValueError(f"{name} must be an integer of at least 1, got {count!r}.")
-    broken_share = checked_number("broken_share", broken_share, at_least=0)
-    seconds_between = checked_number("seconds_between", seconds_between, above=0)
+    broken_share = check_number("broken_share", broken_share, at_least=0)
+    seconds_between = check_number("seconds_between", seconds_between, above=0)
     pairs, popularity = _busiest_pairs(n_flows)
     n_all = n_flights + round(broken_share * n_flights)
     labels = rng.choice(len(pairs), size=n_all, p=popularity)

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from dynmeans.inputs.numbers import checked_number
+from dynmeans.inputs.numbers import check_number
 from dynmeans.records.arrays import FloatArray, IntArray
 
 BoolArray = npt.NDArray[np.bool_]
@@ -32,7 +32,7 @@ class Area:
         """Refuse an empty area, or one off the globe."""
         for name in ("south", "north", "west", "east"):
             limit = 90.0 if name in ("south", "north") else 180.0
-            value = checked_number(name, getattr(self, name), at_least=-limit)
+            value = check_number(name, getattr(self, name), at_least=-limit)
             if value > limit:
                 raise ValueError(f"{name} must be at most {limit:g} degrees, got {value!r}.")
             object.__setattr__(self, name, value)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from dynmeans.inputs.numbers import checked_number
+from dynmeans.inputs.numbers import check_number
 from dynmeans.records.arrays import FloatArray, IntArray
 from paper.flights.globe import KM_PER_NAUTICAL_MILE, distance_km
 from paper.flights.message_file import Messages
@@ -62,7 +62,7 @@ class TrajectoryBounds:
         if not isinstance(self.area, Area):
             raise TypeError(f"area must be an Area, got {type(self.area).__name__}.")
         for bound in fields(self)[1:]:
-            checked_number(bound.name, getattr(self, bound.name), at_least=0)
+            check_number(bound.name, getattr(self, bound.name), at_least=0)
         if self.min_points < 2:
             raise ValueError(f"min_points must be at least 2, got {self.min_points!r}.")
         if self.max_duration <= self.min_duration:

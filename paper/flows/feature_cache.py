@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dynmeans.files.whole_file import whole_file
+from dynmeans.files.atomic_write import atomic_write
 from dynmeans.records.arrays import FloatArray
 from paper.flights.trajectories import Trajectories
 
@@ -43,7 +43,7 @@ def load_features(folder: Path, key: str, shape: tuple[int, int]) -> FloatArray 
 def save_features(folder: Path, key: str, features: FloatArray) -> None:
     """Write the features whole or not at all."""
     folder.mkdir(parents=True, exist_ok=True)
-    with whole_file(_path(folder, key)) as temporary, open(temporary, "wb") as file:
+    with atomic_write(_path(folder, key)) as temporary, open(temporary, "wb") as file:
         np.save(file, features)
 
 

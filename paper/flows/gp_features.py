@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
-from dynmeans.inputs.numbers import checked_number
+from dynmeans.inputs.numbers import check_number
 from dynmeans.records.arrays import FloatArray, IntArray
 from paper.flights.trajectories import USA, Area, BoolArray, Trajectories
 from paper.flows.feature_cache import content_key, load_features, save_features
@@ -239,7 +239,7 @@ def _block_features(
 
 def _one_for_each(name: str, values: npt.ArrayLike, n: int, above: float) -> FloatArray:
     if np.ndim(values) == 0:
-        return np.full(n, checked_number(name, values, at_least=above, above=0))
+        return np.full(n, check_number(name, values, at_least=above, above=0))
     array = np.asarray(values, dtype=np.float64)
     if array.shape != (n,):
         raise ValueError(f"{name} must be one number or one for each of {n}, got {array.shape}.")

@@ -54,7 +54,7 @@ class Chain:
             prior_variance=PRIOR_VARIANCE,
         )
         closest = ClosestToTruth(self.stream.labels, is_tracking=task["choice"] == HANDICAP)
-        self.carry = "best" if task["choice"] == HONEST else closest
+        self.carried_sample = "best" if task["choice"] == HONEST else closest
         self.labels: list[np.ndarray] = []
         self.state = MixtureState.empty(2)
 
@@ -72,7 +72,7 @@ class Chain:
         points = self.stream.batches[self.state.n_steps]
         prior = batch_prior(self.state, self.parameters)
         labels = samples.astype(np.int64)
-        chosen = choose_sample(self.carry, identities(labels, self.state), log_posteriors)
+        chosen = choose_sample(self.carried_sample, identities(labels, self.state), log_posteriors)
         seen = center_posteriors(points, labels[chosen], prior)
         costs = -log_posteriors[[chosen]]
         self.state, clustering = remember(

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from dynmeans.cli.output import say
+from dynmeans.cli.output import print_line
 from paper.progress_bar import progress_bar
 from paper.synthetic.config import SyntheticConfig
 from paper.synthetic.experiment import run_synthetic, write_figures
@@ -50,6 +50,6 @@ def synthetic(
             run_synthetic(config, path, n_jobs=n_jobs, on_progress=advance)
     files, summary = write_figures(path, out)
     for line in summary.splitlines():
-        say(line)
+        print_line(line)
     for file in (path, *files):
-        say(f"written: {file}")
+        print_line(f"written: {file}")

@@ -88,7 +88,7 @@ def _sample(
         motion_variance=task["motion_variance"],
         prior_mean=PRIOR_MEAN,
         prior_variance=PRIOR_VARIANCE,
-        carry="best" if task["choice"] == HONEST else closest,
+        carried_sample="best" if task["choice"] == HONEST else closest,
         random_state=seed,
         **_effort(task),
     )

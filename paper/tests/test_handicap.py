@@ -48,7 +48,7 @@ def test_share_of_samples_as_good_as_the_best_is_told():
 def test_score_carried_on_is_the_frozen_accuracy():
     stream = moving_gaussians(12, 4, rng=np.random.default_rng(3))
     closest = ClosestToTruth(stream.labels)
-    model = DDPMixture("gibbs", n_samples=10, burn_in=0, carry=closest, random_state=0)
+    model = DDPMixture("gibbs", n_samples=10, burn_in=0, carried_sample=closest, random_state=0)
     labels, _ = model.set_params(noise_variance=0.0025, motion_variance=0.0025).fit_sequence(
         stream.batches
     )
@@ -59,7 +59,7 @@ def test_score_carried_on_is_the_frozen_accuracy():
 def test_score_without_tracking_is_the_accuracy_per_step():
     stream = moving_gaussians(6, 4, rng=np.random.default_rng(3))
     closest = ClosestToTruth(stream.labels, is_tracking=False)
-    model = DDPMixture("particle", n_particles=10, carry=closest, random_state=0)
+    model = DDPMixture("particle", n_particles=10, carried_sample=closest, random_state=0)
     labels, _ = model.fit_sequence(stream.batches)
     expected = accuracy_per_step(stream.labels, labels)
     np.testing.assert_allclose(np.mean(closest.scores), expected, rtol=1e-12)

@@ -14,7 +14,7 @@ PAGES = [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md", ROOT / "pap
 WORDS = ("published size", "same session", "one session", "same search", "shallower search")
 FACT = re.compile(r"<!-- (?:fact|table): .+? -->.*?<!-- end -->", re.DOTALL)
 # These have the deeper search as a choice of their own, or will have it as their default.
-SEARCHERS = {"DynamicMeans", "DPMeans", "tune", "Recipe", "VisitingOrders"}
+SEARCHERS = {"DynamicMeans", "DPMeans", "tune", "ModelConfig", "VisitingOrders"}
 
 
 @pytest.mark.parametrize("number", range(1, 17))

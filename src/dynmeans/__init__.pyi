@@ -6,6 +6,10 @@ from dynmeans import report as report
 from dynmeans import runs as runs
 from dynmeans import scale as scale
 from dynmeans import spark as spark
+from dynmeans.anytime.fit import fit_anytime as fit_anytime
+from dynmeans.cluster_function.cluster import DroppedRowsWarning as DroppedRowsWarning
+from dynmeans.cluster_function.cluster import cluster as cluster
+from dynmeans.cluster_function.cluster_result import ClusterResult as ClusterResult
 from dynmeans.engine.guard import ClusterGrowthWarning as ClusterGrowthWarning
 from dynmeans.engine.guard import ClusterLimitError as ClusterLimitError
 from dynmeans.engine.step import step as step
@@ -18,12 +22,10 @@ from dynmeans.estimators.tuning import tune as tune
 from dynmeans.estimators.word_vectors import WordVectors as WordVectors
 from dynmeans.families.find import find_families as find_families
 from dynmeans.follow.memory import Memory as Memory
-from dynmeans.follow.recipe import Recipe as Recipe
-from dynmeans.one_call.cluster import RowsLeftOutWarning as RowsLeftOutWarning
-from dynmeans.one_call.cluster import cluster as cluster
-from dynmeans.one_call.clustered_rows import ClusteredRows as ClusteredRows
-from dynmeans.parameters.suggest import suggest_details as suggest_details
-from dynmeans.parameters.suggest import suggest_penalties as suggest_penalties
+from dynmeans.follow.model_config import ModelConfig as ModelConfig
+from dynmeans.groups.fit import fit_groups as fit_groups
+from dynmeans.parameters.selection import suggest as suggest
+from dynmeans.parameters.selection import suggest_penalties as suggest_penalties
 from dynmeans.records.events import Event as Event
 from dynmeans.records.families import Families as Families
 from dynmeans.records.history import History as History
@@ -32,8 +34,6 @@ from dynmeans.records.penalties import Penalties as Penalties
 from dynmeans.records.state import Clustering as Clustering
 from dynmeans.records.state import ClusterState as ClusterState
 from dynmeans.runs.run import Run as Run
-from dynmeans.scale.anytime.fit_anytime import fit_anytime as fit_anytime
-from dynmeans.scale.groups.fit_groups import fit_groups as fit_groups
 
 __version__: str
 __all__: list[str]

@@ -8,8 +8,8 @@ import pytest
 from run_cases import CONFIG, FAR, NEAR, Hook, rules_file
 
 from dynmeans import Run
+from dynmeans.alerts.monitor import make_alert_hook
 from dynmeans.alerts.rules import read_rules
-from dynmeans.alerts.watch import watching
 from dynmeans.cli.__main__ import main
 from dynmeans.runs.reading.window import Window
 
@@ -19,7 +19,7 @@ def follow(folder, rules, *windows):
     run = Run.open(folder) if (folder / "run.sqlite").exists() else Run.create(folder, CONFIG)
     with run:
         run.lock()
-        with watching(rules, run, threading.Event()) as look:
+        with make_alert_hook(rules, run, threading.Event()) as look:
             for points in windows:
                 run.process(Window(points) if points else Window([[50.0, 50.0]]))
                 look()
@@ -163,6 +163,6 @@ def test_the_command_line_takes_rules(tmp_path, told, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("rows.csv").write_text("t,x,y\n1,0,0\n2,0,0\n3,9,9\n")
     rules_file(tmp_path, f'[[rule]]\nname = "new"\nwhen = "born"\ncommand = {told.command}\n')
-    options = ["-f", "x,y", "--batch", "t", "--new-penalty", "1", "-o", "run", "-q"]
+    options = ["-f", "x,y", "--window-column", "t", "--new-penalty", "1", "-o", "run", "-q"]
     assert main(["cluster", "rows.csv", *options, "--alerts", "rules.toml"]) == 0
     assert [(alert["window"], alert["cluster_id"]) for alert in told()] == [("1", 0), ("3", 1)]

@@ -11,7 +11,7 @@ import pytest
 from run_cases import CONFIG, FAR, NEAR, Hook, rules_file
 
 from dynmeans import Run
-from dynmeans.alerts.watch import watching
+from dynmeans.alerts.monitor import make_alert_hook
 from dynmeans.runs.reading.window import Window
 
 
@@ -25,7 +25,7 @@ def taken(folder, rules, windows, *, at_once):
         is_there = (folder / "run.sqlite").exists()
         with Run.open(folder) if is_there else Run.create(folder, CONFIG) as run:
             run.lock()
-            with watching(rules, run, threading.Event()) as look:
+            with make_alert_hook(rules, run, threading.Event()) as look:
                 some = [Window(points) for points in windows[begin : begin + at_once]]
                 run.process(some, commit_seconds=1e9)
                 look()
@@ -78,15 +78,21 @@ def test_who_enters_is_told_after_a_stop_between_keeping_and_telling(tmp_path, t
     def killed(*arguments):
         raise KeyboardInterrupt
 
-    with Run.create(tmp_path / "run", CONFIG) as run, watching(rules, run, threading.Event()):
+    with (
+        Run.create(tmp_path / "run", CONFIG) as run,
+        make_alert_hook(rules, run, threading.Event()),
+    ):
         pass
     for window in windows:
         # The first look at every window ends where its alerts would have been stored.
         with monkeypatch.context() as patch:
-            patch.setattr("dynmeans.runs.store.alert_log.add_sent", killed)
+            patch.setattr("dynmeans.runs.store.alert_log.insert_offset", killed)
             with pytest.raises(KeyboardInterrupt):
                 taken(tmp_path / "run", rules, [window], at_once=1)
-        with Run.open(tmp_path / "run") as run, watching(rules, run, threading.Event()) as look:
+        with (
+            Run.open(tmp_path / "run") as run,
+            make_alert_hook(rules, run, threading.Event()) as look,
+        ):
             run.lock()
             look(is_last=True)
     assert expected
@@ -133,7 +139,7 @@ def test_a_webhook_that_answers_a_byte_a_second_does_not_hold_the_run(tmp_path, 
     rules = rules_file(tmp_path, rule('"born"', f'webhook = "{address}"'))
     begin = time.monotonic()
     run = Run.create(tmp_path / "run", CONFIG)
-    with run, watching(rules, run, threading.Event()) as look:
+    with run, make_alert_hook(rules, run, threading.Event()) as look:
         for k in range(5):
             run.process(Window([[20.0 * k, 0.0]]))
             look()
@@ -182,7 +188,7 @@ def test_a_stop_ends_the_run_though_a_command_takes_its_time(tmp_path, monkeypat
     stop = threading.Event()
     run = Run.create(tmp_path / "run", CONFIG)
     begin = time.monotonic()
-    with run, watching(rules, run, stop) as look:
+    with run, make_alert_hook(rules, run, stop) as look:
         run.process(Window([NEAR]))
         look()
         stop.set()
@@ -195,7 +201,7 @@ def test_a_webhook_may_have_a_password_which_is_not_told(tmp_path, hook, caplog)
     Hook.answers = [500]
     rules = rules_file(tmp_path, f'[[rule]]\nname = "r"\nwhen = "born"\nwebhook = "{address}"\n')
     run = Run.create(tmp_path / "run", CONFIG)
-    with run, watching(rules, run, threading.Event()) as look:
+    with run, make_alert_hook(rules, run, threading.Event()) as look:
         run.process(Window([NEAR]))
         look(is_last=True)
     assert Hook.received

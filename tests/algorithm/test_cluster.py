@@ -9,7 +9,7 @@ from dynmeans import ClusterState, Penalties
 from dynmeans.algorithm.cluster import cluster
 from dynmeans.algorithm.cost import clustering_cost
 from dynmeans.algorithm.dynamic_means import dynamic_means, step
-from dynmeans.algorithm.update_state import let_time_pass, update_state
+from dynmeans.algorithm.update_state import advance_time, update_state
 
 
 @given(
@@ -47,7 +47,7 @@ def _last_solution(batches, penalties):
     earlier = run(batches[:-1], penalties)
     last = batches[-1]
     state = earlier[-1][1] if earlier else ClusterState.empty(last.points.shape[1])
-    state = let_time_pass(state, last.elapsed, penalties)
+    state = advance_time(state, last.elapsed, penalties)
     weights = np.ones(len(last.points)) if last.sample_weight is None else last.sample_weight
     order = last.orders[0][weights[last.orders[0]] > 0]
     solution = cluster(last.points, weights, state, penalties, order)

@@ -13,7 +13,7 @@ from benchmarks.quality.suggest_streams import FAMILIES, make_stream
 from dynmeans import ClusterState, Penalties, step
 from dynmeans.algorithm.assign_params import prior_weights
 from dynmeans.algorithm.cluster import cluster
-from dynmeans.algorithm.deeper_search import search_deeper
+from dynmeans.algorithm.deep_search import run_deep_search
 from dynmeans.algorithm.sets import Batch
 from dynmeans.algorithm.splits import first_halves
 from dynmeans.records.orders import SEARCHES
@@ -277,7 +277,7 @@ def test_points_of_weight_0_take_no_part_in_moves():
     order, state = rng.permutation(60), ClusterState.empty(2)
     penalties = Penalties(2.0, max_gap=5, reach=1.2)
     with_them = cluster(points, weights, state, penalties, order[weights[order] > 0])
-    found = search_deeper(points, weights, state, penalties, order[weights[order] > 0], with_them)
+    found = run_deep_search(points, weights, state, penalties, order[weights[order] > 0], with_them)
     kept = weights > 0
     _, alone = step(
         points[kept],

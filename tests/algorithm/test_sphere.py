@@ -60,10 +60,14 @@ def test_cost_falls_in_every_later_pass_and_centers_have_length_one(batches, cos
 
 
 def test_velocities_and_deeper_search_are_refused_by_name():
-    with pytest.raises(InputError, match="motion must be 'still' for centers on the unit sphere"):
-        PENALTIES.with_motion("steady")
-    with pytest.raises(InputError, match="motion must be 'still' for centers on the unit sphere"):
-        Penalties(1.0, max_gap=5, reach=1.1, motion="steady").with_centers("sphere")
+    with pytest.raises(
+        InputError, match="motion must be 'random_walk' for centers on the unit sphere"
+    ):
+        PENALTIES.with_motion("constant_velocity")
+    with pytest.raises(
+        InputError, match="motion must be 'random_walk' for centers on the unit sphere"
+    ):
+        Penalties(1.0, max_gap=5, reach=1.1, motion="constant_velocity").with_centers("sphere")
     for search in ("split", "deep"):
         with pytest.raises(InputError, match="search must be 'paper' for centers on the unit"):
             step([[1.0, 0.0]], NOTHING, PENALTIES, orders=[[0]], search=search)

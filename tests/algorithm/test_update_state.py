@@ -3,7 +3,7 @@
 import numpy as np
 
 from dynmeans.algorithm.cluster import Solution
-from dynmeans.algorithm.update_state import let_time_pass, update_state
+from dynmeans.algorithm.update_state import advance_time, update_state
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 
@@ -67,4 +67,4 @@ def test_in_a_stream_faster_than_its_clock_nothing_is_forgotten_early():
 
 
 def test_cluster_seen_in_the_last_batch_is_elapsed_steps_old_when_the_next_arrives():
-    assert let_time_pass(STATE, 2.5, PENALTIES).ages.tolist() == [2.5, 2.5]
+    assert advance_time(STATE, 2.5, PENALTIES).ages.tolist() == [2.5, 2.5]

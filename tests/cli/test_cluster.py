@@ -79,7 +79,7 @@ def test_a_growing_file_is_followed_with_its_last_window_held(tmp_path, monkeypa
     frame = run_cases.moving_table(9)
     for n_rows in (50, 90, len(frame)):
         frame[:n_rows].to_csv("rows.csv", index=False)
-        hold = ["--hold-last"] if n_rows < len(frame) else []
+        hold = ["--keep-last-open"] if n_rows < len(frame) else []
         assert main(["cluster", "rows.csv", *USUAL, "-o", "run", *hold]) == 0
     assert main(["cluster", "rows.csv", *USUAL, "-o", "whole"]) == 0
     parts, whole = run_cases.contents(Path("run")), run_cases.contents(Path("whole"))
@@ -92,9 +92,13 @@ def test_all_parameters_reach_the_run(rows):
     more += ["--revival", "exact", "--space", "standard", "--id", "truth", "--weight", "x"]
     assert main(["cluster", rows, *USUAL, *more, "-o", "run", "-q"]) == 0
     with Run.open("run") as run:
-        recipe, source, penalties = run.config.recipe, run.config.source, run.penalties
+        model_config, source, penalties = run.config.model_config, run.config.source, run.penalties
     assert (penalties.max_gap, penalties.reach, penalties.revival) == (9.0, 1.7, "exact")
-    assert (recipe.n_init, recipe.random_state, recipe.space) == (2, 5, "standard")
+    assert (model_config.n_init, model_config.random_state, model_config.space) == (
+        2,
+        5,
+        "standard",
+    )
     assert (source["id"], source["weight"]) == ("truth", "x")
 
 
@@ -122,7 +126,7 @@ def test_penalties_are_chosen_unless_they_are_given(rows, capsys):
     assert main(["cluster", rows, "-f", "x,y", *CUT, "-o", "run"]) == 0
     assert "--new-penalty" in capsys.readouterr().err
     with Run.open("run") as run:
-        assert run.config.recipe.is_auto
+        assert run.config.model_config.is_auto
         assert run.penalties.new_penalty > 0
 
 
@@ -184,7 +188,7 @@ def test_overwrite_starts_over(run, capsys):
     again = ["cluster", "rows.csv", *USUAL, "--n-init", "9", "-o", run, "--overwrite", "-q"]
     assert main(again) == 0
     with Run.open(run) as found:
-        assert (found.config.recipe.n_init, found.status().n_windows) == (9, 8)
+        assert (found.config.model_config.n_init, found.status().n_windows) == (9, 8)
 
 
 def test_resume_needs_a_run_and_no_resume_needs_none(run, capsys):
@@ -410,9 +414,9 @@ def test_weights_that_are_no_numbers_are_told(rows, capsys):
 
 
 def test_a_picture_without_a_folder_is_refused_before_the_work(capsys):
-    options = ["rows.csv", "-f", "x", "--count", "9", "--picture", "nowhere/picture.png"]
+    options = ["rows.csv", "-f", "x", "--rows-per-window", "9", "--plot", "nowhere/picture.png"]
     message = error_of(capsys, "suggest", *options)
-    assert "--picture must lie in a folder that exists" in message
+    assert "--plot must lie in a folder that exists" in message
 
 
 def test_a_missing_run_is_told_before_anything_else(capsys):
@@ -422,7 +426,7 @@ def test_a_missing_run_is_told_before_anything_else(capsys):
 
 def test_a_run_among_its_own_rows_is_refused(rows, capsys):
     message = error_of(capsys, "cluster", ".", *USUAL, "-o", "run")
-    assert "--out must not lie in the folder of the rows, '.'" in message
+    assert "--output must not lie in the folder of the rows, '.'" in message
     assert not Path("run").exists()
 
 
@@ -434,7 +438,7 @@ def exploding_table(folder, n_rows):
 
 def test_max_clusters_stops_a_run_with_a_line_and_keeps_what_was_committed(tmp_path, capsys):
     table = exploding_table(tmp_path, 60)
-    words = ["cluster", str(table), "--count", "10", "-f", "x", "--new-penalty", "1"]
+    words = ["cluster", str(table), "--rows-per-window", "10", "-f", "x", "--new-penalty", "1"]
     words += ["--max-gap", "inf", "-o", str(tmp_path / "run")]
     assert main([*words, "--max-clusters", "35"]) == 1
     error = capsys.readouterr().err.strip().splitlines()
@@ -449,7 +453,17 @@ def test_max_clusters_stops_a_run_with_a_line_and_keeps_what_was_committed(tmp_p
 def test_growth_of_clusters_is_one_line_of_warning(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("dynmeans.engine.guard.MANY_CLUSTERS", 20)
     table = exploding_table(tmp_path, 30)
-    words = ["cluster", str(table), "--count", "10", "-f", "x", "--new-penalty", "1", "--quiet"]
+    words = [
+        "cluster",
+        str(table),
+        "--rows-per-window",
+        "10",
+        "-f",
+        "x",
+        "--new-penalty",
+        "1",
+        "--quiet",
+    ]
     assert main([*words, "--max-gap", "inf", "-o", str(tmp_path / "run")]) == 0
     (line,) = capsys.readouterr().err.strip().splitlines()
     assert line.startswith("dynmeans: warning: 20 clusters are remembered, and their number grows.")

@@ -9,7 +9,7 @@ import pytest
 from dynmeans import Run
 from dynmeans.cli.__main__ import main
 
-USUAL = ["-f", "x,y", "--batch", "window", "--new-penalty", "0.3"]
+USUAL = ["-f", "x,y", "--window-column", "window", "--new-penalty", "0.3"]
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_labels_without_families_have_no_such_column(run):
     assert "family_id" not in pd.read_csv("out.csv")
 
 
-@pytest.mark.parametrize("option", [["--min-life", "2"], ["--min-cluster-size", "2"]])
+@pytest.mark.parametrize("option", [["--min-batches", "2"], ["--min-cluster-size", "2"]])
 def test_stray_row_is_unconfirmed(run, option):
     assert main(["labels", run, "-o", "out.csv", *option]) == 0
     out = pd.read_csv("out.csv")
@@ -85,17 +85,17 @@ def test_stray_row_is_unconfirmed(run, option):
 
 
 def test_confirmed_labels_are_those_of_the_history(run):
-    assert main(["labels", run, "-o", "out.parquet", "--min-life", "4"]) == 0
+    assert main(["labels", run, "-o", "out.parquet", "--min-batches", "4"]) == 0
     with Run.open(run) as opened:
-        expected = np.concatenate(opened.history().confirmed_labels(min_life=4))
+        expected = np.concatenate(opened.history().confirmed_labels(min_batches=4))
     np.testing.assert_array_equal(pd.read_parquet("out.parquet")["cluster_id"], expected)
 
 
 def test_labels_are_confirmed_as_the_run_was_told_when_it_was_made(rows):
-    assert main(["cluster", rows, *USUAL, "-o", "strict", "--min-life", "2", "-q"]) == 0
+    assert main(["cluster", rows, *USUAL, "-o", "strict", "--min-batches", "2", "-q"]) == 0
     assert main(["labels", "strict", "-o", "out.csv"]) == 0
     out = pd.read_csv("out.csv")
     assert out["what"][out["cluster_id"] == -1].tolist() == ["stray"]
-    for option in (["--as-found"], ["--min-life", "1"]):
+    for option in (["--raw-labels"], ["--min-batches", "1"]):
         assert main(["labels", "strict", "-o", "out.csv", *option]) == 0
         assert (pd.read_csv("out.csv")["cluster_id"] >= 0).all()

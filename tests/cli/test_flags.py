@@ -14,7 +14,7 @@ CLUSTER = ["cluster", "rows.csv"]
 
 
 @pytest.mark.parametrize(
-    ("template", "in_python", "in_options"),
+    ("template", "as_python_arguments", "in_options"),
     [
         ("{max_gap} must be large.", "max_gap must be large.", "--max-gap must be large."),
         ("{n_threads} is one.", "n_threads is one.", "--n-threads is one."),
@@ -27,8 +27,8 @@ CLUSTER = ["cluster", "rows.csv"]
         ("{n_features} must be 2.", "n_features must be 2.", "n_features must be 2."),
     ],
 )
-def test_arguments_become_options(template, in_python, in_options):
-    assert ArgumentText(template) == in_python
+def test_arguments_become_options(template, as_python_arguments, in_options):
+    assert ArgumentText(template) == as_python_arguments
     assert with_flags(ArgumentText(template), CLUSTER) == in_options
 
 
@@ -70,7 +70,7 @@ def test_an_input_error_travels_between_processes():
 def test_an_error_of_a_command_names_its_option(tmp_path, capsys):
     table = tmp_path / "rows.csv"
     table.write_text("x\n1\n2\n")
-    options = ["-f", "x", "--count", "1", "--new-penalty", "1", "--max-gap", "0.5"]
+    options = ["-f", "x", "--rows-per-window", "1", "--new-penalty", "1", "--max-gap", "0.5"]
     assert main(["cluster", str(table), *options, "-o", str(tmp_path / "run")]) == 1
     assert capsys.readouterr().err == (
         "dynmeans: error: --max-gap must be greater than 1, got 0.5.\n"

@@ -11,7 +11,7 @@ import pytest
 
 from dynmeans import Run
 from dynmeans.cli.__main__ import main
-from dynmeans.parameters.suggest import suggest_details
+from dynmeans.parameters.selection import suggest
 from dynmeans.runs.cluster_job import ClusterJob
 
 
@@ -37,7 +37,7 @@ def test_output_that_nobody_reads_to_its_end_is_no_failure(finished):
 def test_a_folder_that_cannot_become_a_run_is_refused_before_rows_are_read(tmp_path, capsys):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter.txt").write_text("dear")
-    words = ["cluster", "no such rows.csv", "-f", "x", "--count", "5"]
+    words = ["cluster", "no such rows.csv", "-f", "x", "--rows-per-window", "5"]
     assert main([*words, "-o", str(tmp_path / "mine")]) == 1
     assert "is not a run, and holds other files" in capsys.readouterr().err
 
@@ -55,7 +55,7 @@ def test_ctrl_c_says_what_is_safe_and_how_to_resume(tmp_path, capsys, monkeypatc
         raise KeyboardInterrupt
 
     monkeypatch.setattr(ClusterJob, "open_source", interrupted)
-    words = ["cluster", "rows.csv", "-f", "x", "--count", "5", "--new-penalty", "1"]
+    words = ["cluster", "rows.csv", "-f", "x", "--rows-per-window", "5", "--new-penalty", "1"]
     assert main([*words, *more, "-o", str(tmp_path / "run")]) == 130
     again = "run it again without --overwrite." if more else "run it again."
     assert capsys.readouterr().err.endswith(f"says how far. To resume, {again}\n")
@@ -66,7 +66,7 @@ def test_every_choice_that_is_tried_is_logged(caplog):
     places = np.repeat([[0.0, 0.0], [4.0, 4.0]], 20, axis=0)
     batches = [places + rng.normal(scale=0.3, size=places.shape) for _ in range(6)]
     with caplog.at_level(logging.INFO, logger="dynmeans.parameters.trials"):
-        suggest_details(batches)
+        suggest(batches)
     assert [record.args[0] for record in caplog.records] == list(range(1, len(caplog.records) + 1))
     assert len(caplog.records) > 5
 

@@ -13,7 +13,7 @@ import dynmeans
 from dynmeans import Run
 from dynmeans.cli.__main__ import main
 from dynmeans.cli.progress import while_clustering
-from dynmeans.one_call.cluster import RowsLeftOutWarning
+from dynmeans.cluster_function.cluster import DroppedRowsWarning
 from dynmeans.runs.reading.window import Window
 
 
@@ -53,7 +53,7 @@ def test_an_odd_word_among_numbers_leaves_its_row_out(table, capsys):
     told = capsys.readouterr().err
     assert "3 rows were left out and have no label: 3 without a value for x." in told
     with Run.open("run") as run:
-        assert (run.status().n_rows, run.status().n_dropped) == (93, 3)
+        assert (run.status().n_rows, run.status().n_dropped_rows) == (93, 3)
 
 
 def test_the_command_line_and_cluster_leave_the_same_rows_out(tmp_path, monkeypatch):
@@ -63,7 +63,7 @@ def test_the_command_line_and_cluster_leave_the_same_rows_out(tmp_path, monkeypa
     frame.to_csv("rows.csv", index=False)
     assert main(["cluster", "rows.csv", *USUAL, "-o", "run", "-q"]) == 0
     assert main(["labels", "run", "-o", "labels.csv"]) == 0
-    with pytest.warns(RowsLeftOutWarning, match="2 rows were left out"):
+    with pytest.warns(DroppedRowsWarning, match="2 rows were left out"):
         found = dynmeans.cluster(
             "rows.csv", time="when", every="1min", features=["x", "y"], penalties=1.0
         )
@@ -127,16 +127,16 @@ def test_json_counts_missing_values_by_column(table, capsys):
 
 def test_a_run_that_refused_missing_values_is_resumed_without_them(table):
     write(table.iloc[:48].copy())
-    options = [*USUAL, *COMMA, "--hold-last", "-q", "-o", "run"]
+    options = [*USUAL, *COMMA, "--keep-last-open", "-q", "-o", "run"]
     assert main(["cluster", "rows.csv", *options, "--on-missing", "error"]) == 0
     table.loc[90, "x"] = "k.A."
     write(table)
     assert main(["cluster", "rows.csv", *options]) == 0
     with Run.open("run") as run:
-        assert run.status().n_dropped == 0  # still in the window that is held
-    assert main(["cluster", "rows.csv", *[o for o in options if o != "--hold-last"]]) == 0
+        assert run.status().n_dropped_rows == 0  # still in the window that is held
+    assert main(["cluster", "rows.csv", *[o for o in options if o != "--keep-last-open"]]) == 0
     with Run.open("run") as run:
-        assert run.status().n_dropped == 1
+        assert run.status().n_dropped_rows == 1
 
 
 def test_the_report_tells_rows_that_were_left_out(table):
@@ -169,7 +169,7 @@ def test_a_number_sent_as_text_is_not_dropped_as_a_missing_one(tmp_path, monkeyp
     monkeypatch.chdir(tmp_path)
     text = b'{"x": 1.0}\n{"x": "k.A."}\n{"x": "2.5"}\n'
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
-    options = ["--count", "1", "-f", "x", "--new-penalty", "1", "-o", "run"]
+    options = ["--rows-per-window", "1", "-f", "x", "--new-penalty", "1", "-o", "run"]
     message = error_of(capsys, "cluster", "-", *options)
     assert "features: line 3 has '2.5' for 'x', which is text. Send it as a number." in message
 

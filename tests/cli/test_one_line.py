@@ -73,7 +73,7 @@ def test_a_bad_line_of_a_stream_is_one_line(tmp_path, monkeypatch, capsys, line)
 def test_escapes_in_an_error_are_shown_not_sent(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("rows.csv").write_text("x\n1\n")
-    options = ["-f", f"y{ESCAPES}", "--count", "1", "--new-penalty", "1", "-o", "run"]
+    options = ["-f", f"y{ESCAPES}", "--rows-per-window", "1", "--new-penalty", "1", "-o", "run"]
     told = fails(capsys, "cluster", "rows.csv", *options)
     assert "\x1b" not in told
     assert "\\x1b]0;owned\\x07" in told
@@ -84,7 +84,7 @@ def test_escapes_in_names_of_windows_are_shown_not_sent(tmp_path, monkeypatch, c
     rows = [{"b": f"a{ESCAPES}", "x": 1}, {"b": "b\u202e", "x": 9}]
     text = "\n".join(map(json.dumps, rows))
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
-    options = ["-f", "x", "--batch", "b", "--new-penalty", "1", "-o", "run"]
+    options = ["-f", "x", "--window-column", "b", "--new-penalty", "1", "-o", "run"]
     assert main(["cluster", "-", *options]) == 0
     for command in (["status", "run"], ["events", "run"]):
         assert main(command) == 0
@@ -100,7 +100,7 @@ def test_printable_text_is_left_alone():
 
 def test_output_that_nobody_reads_any_more_ends_quietly(tmp_path):
     (tmp_path / "rows.csv").write_text("x\n" + "\n".join(str(9 * (i % 7)) for i in range(20_000)))
-    options = "-f x --count 10 --new-penalty 1 -o run -q"
+    options = "-f x --rows-per-window 10 --new-penalty 1 -o run -q"
     dynmeans = f"{sys.executable} -m dynmeans.cli"
     script = (
         f"{dynmeans} cluster rows.csv {options} && {dynmeans} events run --kind moved | head -1"
@@ -117,7 +117,18 @@ def outliers(tmp_path, monkeypatch):
     """Rows of which each opens a cluster of its own."""
     monkeypatch.chdir(tmp_path)
     Path("rows.csv").write_text("x\n" + "\n".join(str(9 * i) for i in range(40)))
-    return ["cluster", "rows.csv", "-f", "x", "--count", "10", "--new-penalty", "1", "-o", "run"]
+    return [
+        "cluster",
+        "rows.csv",
+        "-f",
+        "x",
+        "--rows-per-window",
+        "10",
+        "--new-penalty",
+        "1",
+        "-o",
+        "run",
+    ]
 
 
 def test_a_limit_of_clusters_stops_the_run_in_one_line_and_keeps_what_came_before(outliers, capsys):

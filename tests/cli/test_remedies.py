@@ -17,14 +17,14 @@ import typer
 import dynmeans
 from dynmeans.cli.__main__ import main
 from dynmeans.cli.app import COMMANDS, app_for
-from dynmeans.follow.recipe import Recipe
-from dynmeans.inputs.argument_text import ArgumentText, typed
+from dynmeans.follow.model_config import ModelConfig
+from dynmeans.inputs.argument_text import ArgumentText, as_cli_options
 from dynmeans.report.from_run import run_report
 from dynmeans.runs.run import Run
 
 SPEAKERS = ("InputError", "ArgumentText", "ValueError", "TypeError", "UserWarning")
 PYTHON_ONLY = {"one_call", "estimators", "plots", "mixture", "spark", "scale", "batch_times"}
-RECIPE = {one.name: one.metadata["type"] for one in fields(Recipe)}
+RECIPE = {one.name: one.metadata["type"] for one in fields(ModelConfig)}
 PACKAGE = Path(dynmeans.__file__).parent
 ROWS = "at,x,y\n" + "".join(
     f"2026-03-{1 + i // 8:02d} {i % 8:02d}:00,{i % 2 * 9},{i}\n" for i in range(40)
@@ -75,13 +75,13 @@ def test_every_value_that_is_advised_is_taken_by_an_option():
     assert ("method", "'hdbscan'") in advised
     assert ("families", "True") in advised
     for name, value in advised:
-        line = ArgumentText(f"{{{name}={value}}}").told(typed())
+        line = ArgumentText(f"{{{name}={value}}}").render(as_cli_options())
         words = shlex.split(line)
         if words[0] == "dynmeans":
             command = typer.main.get_command(app_for(words[1:2]))
             assert words[1] in getattr(command, "commands", {words[1]: 0}), line
         elif value not in ("...", "True", "False", "1") and name in RECIPE:
-            Recipe(**{name: RECIPE[name](words[1])})
+            ModelConfig(**{name: RECIPE[name](words[1])})
 
 
 def test_no_message_of_the_command_names_an_argument_of_python():
@@ -188,7 +188,7 @@ def test_doubts_in_the_story_are_spelled_as_they_are_typed(tmp_path, capsys):
     assert "--families, " in told
     assert "families=True" not in told
     with Run.open(tmp_path / "run") as run:
-        assert any("families=True" in sentence for sentence in run_report(run).story)
+        assert any("families=True" in sentence for sentence in run_report(run).summary)
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def test_report_of_no_run_is_an_error_in_one_line(tmp_path, capsys):
 
 
 def test_the_demo_does_the_whole_job_and_ends_by_naming_the_report(tmp_path, capsys):
-    assert main(["demo", "--out", str(tmp_path / "demo")]) == 0
+    assert main(["demo", "--output", str(tmp_path / "demo")]) == 0
     report = tmp_path / "demo" / "report.html"
     assert capsys.readouterr().out.splitlines()[-1] == str(report)
     packed = page_data(report)
@@ -99,7 +99,7 @@ def test_the_demo_does_the_whole_job_and_ends_by_naming_the_report(tmp_path, cap
 def test_the_demo_can_be_made_again_and_gives_the_same_page(tmp_path, capsys):
     pages = []
     for _ in range(2):
-        assert main(["demo", "--out", str(tmp_path), "--json"]) == 0
+        assert main(["demo", "--output", str(tmp_path), "--json"]) == 0
         told = json.loads(capsys.readouterr().out)
         pages.append((tmp_path / "report.html").read_bytes())
     assert pages[0] == pages[1]
@@ -108,7 +108,7 @@ def test_the_demo_can_be_made_again_and_gives_the_same_page(tmp_path, capsys):
 
 def test_the_demo_leaves_a_folder_of_other_things_alone(tmp_path, capsys):
     (tmp_path / "thesis.txt").write_text("ten years of work")
-    assert main(["demo", "--out", str(tmp_path)]) == 1
+    assert main(["demo", "--output", str(tmp_path)]) == 1
     assert "'thesis.txt', which the demo did not make" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
@@ -125,43 +125,43 @@ def test_report_describes_clusters_by_columns_of_the_input(run_folder, tmp_path)
 
 def test_report_takes_families_and_who_is_confirmed(run_folder, tmp_path):
     page = tmp_path / "page.html"
-    shown = ["--families", "--min-life", "3", "--min-cluster-size", "2"]
+    shown = ["--families", "--min-batches", "3", "--min-cluster-size", "2"]
     assert main(["report", run_folder, "-o", str(page), *shown]) == 0
     data = page_data(page)
     assert data["families"]["level"] > 0.0
-    assert data["confirmed"] == {"min_cluster_size": 2.0, "min_life": 3}
+    assert data["confirmed"] == {"min_cluster_size": 2.0, "min_batches": 3}
 
 
 def test_report_confirms_as_the_run_was_told_when_it_was_made(run_folder, tmp_path):
     page, strict = tmp_path / "page.html", str(tmp_path / "strict")
     options = ["--time", "at", "--every", "1", "-f", "x,y", "--new-penalty", "900", "-q"]
-    more = ["--min-life", "3", "-o", strict]
+    more = ["--min-batches", "3", "-o", strict]
     assert main(["cluster", str(tmp_path / "ships.csv"), *options, *more]) == 0
     assert main(["report", strict, "-o", str(page)]) == 0
-    assert page_data(page)["confirmed"] == {"min_cluster_size": 1.0, "min_life": 3}
-    assert main(["report", strict, "-o", str(page), "--min-life", "2"]) == 0
-    assert page_data(page)["confirmed"]["min_life"] == 2
+    assert page_data(page)["confirmed"] == {"min_cluster_size": 1.0, "min_batches": 3}
+    assert main(["report", strict, "-o", str(page), "--min-batches", "2"]) == 0
+    assert page_data(page)["confirmed"]["min_batches"] == 2
 
 
 def test_report_shows_two_runs_side_by_side(run_folder, tmp_path, capsys):
     page, coarse = tmp_path / "page.html", tmp_path / "coarse"
     options = ["--time", "at", "--every", "1", "-f", "x,y", "--new-penalty", "900", "-q"]
     assert main(["cluster", str(tmp_path / "ships.csv"), *options, "-o", str(coarse)]) == 0
-    assert main(["report", run_folder, "-o", str(page), "--beside", str(coarse)]) == 0
+    assert main(["report", run_folder, "-o", str(page), "--compare-with", str(coarse)]) == 0
     other = json.loads(page.read_text().split('id="report-data-beside">')[1].split("</script>")[0])
     assert page_data(page)["title"] == "Clusters of ships.csv, run"
     assert (other["title"], other["n_clusters"]) == ("Clusters of ships.csv, coarse", 1)
 
 
 def test_a_run_to_show_beside_must_be_there(run_folder, tmp_path, capsys):
-    assert main(["report", run_folder, "--beside", str(tmp_path / "none")]) != 0
+    assert main(["report", run_folder, "--compare-with", str(tmp_path / "none")]) != 0
     assert "is not a run folder" in capsys.readouterr().err
 
 
 def test_the_ships_of_the_demo_are_followed_as_getting_started_says(tmp_path, capsys):
-    assert main(["demo", "--ships", "--out", str(tmp_path)]) == 0
+    assert main(["demo", "--ships", "--output", str(tmp_path)]) == 0
     assert "13,151 positions of 33 ships" in capsys.readouterr().out
-    words = f"--time time --every 2min --features lon,lat --truth ship --out {tmp_path}/run"
+    words = f"--time time --every 2min --features lon,lat --truth ship --output {tmp_path}/run"
     assert main(["cluster", str(tmp_path / "ships.csv"), *words.split()]) == 0
     capsys.readouterr()
     assert main(["score", str(tmp_path / "run"), "--json"]) == 0

@@ -13,8 +13,8 @@ from dynmeans.cli.__main__ import main
 from dynmeans.cli.app import app_for
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.records.suggestion import SuggestionWarning
-from dynmeans.runs.choosing import first_windows
 from dynmeans.runs.reading.window import Window
+from dynmeans.runs.warm_up import read_warm_up
 
 STREAM = moving_gaussians(
     12, 3, rng=np.random.default_rng(0), spread=0.02, motion=0.01, points_per_cluster=6
@@ -37,7 +37,7 @@ def printed(capsys, *arguments):
 
 def test_it_prints_options_for_cluster_and_an_explanation(table, capsys):
     p = suggest_penalties(STREAM.batches)
-    lines = printed(capsys, table, "-f", "x,y", "--batch", "step").splitlines()
+    lines = printed(capsys, table, "-f", "x,y", "--window-column", "step").splitlines()
     assert lines[0] == (
         f"--new-penalty {p.new_penalty:.6g} --max-gap {p.max_gap:.6g} --reach {p.reach:.6g}"
     )
@@ -46,9 +46,9 @@ def test_it_prints_options_for_cluster_and_an_explanation(table, capsys):
 
 
 def test_json_holds_the_choice_and_all_candidates(table, capsys):
-    found = json.loads(printed(capsys, table, "-f", "x,y", "--batch", "step", "--json"))
+    found = json.loads(printed(capsys, table, "-f", "x,y", "--window-column", "step", "--json"))
     assert found["new_penalty"] == suggest_penalties(STREAM.batches).new_penalty
-    assert {"bits", "n_clusters", "n_identities", "penalties"} == set(found["candidates"][0])
+    assert {"bits", "n_clusters", "n_clusters_total", "penalties"} == set(found["candidates"][0])
 
 
 @pytest.mark.parametrize(
@@ -56,16 +56,16 @@ def test_json_holds_the_choice_and_all_candidates(table, capsys):
 )
 def test_small_windows_are_taken_until_they_hold_four_thousand_points(size, n_windows):
     windows = [Window(np.zeros((size, 2))) for _ in range(60)]
-    assert first_windows(windows) == windows[:n_windows]
+    assert read_warm_up(windows) == windows[:n_windows]
 
 
 def test_empty_windows_are_not_counted():
     windows = [Window(np.zeros((400 * (k % 2), 2))) for k in range(80)]
-    assert first_windows(windows) == windows[:60]
+    assert read_warm_up(windows) == windows[:60]
 
 
 def test_standardized_features_are_chosen_on(table, capsys):
-    options = ("-f", "x,y", "--batch", "step", "--space", "standard", "--json")
+    options = ("-f", "x,y", "--window-column", "step", "--space", "standard", "--json")
     found = json.loads(printed(capsys, table, *options))
     rows = np.vstack(STREAM.batches)
     scaled = [(batch - rows.mean(axis=0)) / rows.std(axis=0) for batch in STREAM.batches]
@@ -75,16 +75,16 @@ def test_standardized_features_are_chosen_on(table, capsys):
 
 def test_the_picture_is_written(table, tmp_path, capsys):
     picture = tmp_path / "choice.png"
-    text = printed(capsys, table, "-f", "x,y", "--batch", "step", "--picture", picture)
+    text = printed(capsys, table, "-f", "x,y", "--window-column", "step", "--plot", picture)
     assert f"Picture: {picture}" in text
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--batch", "step", "--picture", "choice.gif"), "--picture must end in .png"),
+        (("--window-column", "step", "--plot", "choice.gif"), "--plot must end in .png"),
         ((), "exactly one of --every"),
-        (("--batch", "nothing"), "nothing"),
+        (("--window-column", "nothing"), "nothing"),
     ],
 )
 def test_wrong_usage_is_one_line(table, capsys, options, message):
@@ -138,7 +138,7 @@ def test_a_choice_that_should_not_be_trusted_is_warned_of(lone_ships, capsys):
 
 def test_json_holds_the_doubts(lone_ships, capsys):
     told = json.loads(printed(capsys, lone_ships[0], *WINDOWS, "--json"))
-    assert [doubt.split(":")[0] for doubt in told["doubts"]] == [
+    assert [doubt.split(":")[0] for doubt in told["warnings"]] == [
         "60 of 60 clusters in all windows hold a single point"
     ]
 
@@ -164,7 +164,7 @@ def untraceable(tmp_path):
     rows = np.vstack([np.repeat(at, 8, axis=0) + rng.normal(0, 0.3, (64, 2)) for at in places])
     frame = pd.DataFrame({"x": rows[:, 0], "y": rows[:, 1], "step": np.repeat(np.arange(8), 64)})
     frame.to_csv(tmp_path / "table.csv", index=False)
-    return ["cluster", str(tmp_path / "table.csv"), "-f", "x,y", "--batch", "step"]
+    return ["cluster", str(tmp_path / "table.csv"), "-f", "x,y", "--window-column", "step"]
 
 
 @pytest.mark.filterwarnings("ignore:the suggested penalties are doubtful")
@@ -175,7 +175,7 @@ def test_a_choice_that_follows_nothing_is_an_answer_with_a_warning(untraceable, 
     assert "Say about how many clusters a window holds with --n-clusters" in told
     table = pd.read_csv(untraceable[1])
     with pytest.warns(SuggestionWarning, match="hardly outlive a window"):
-        found = cluster(table, batch="step", features=["x", "y"], random_state=0)
+        found = cluster(table, window_column="step", features=["x", "y"], random_state=0)
     model = DynamicMeans(random_state=0)
     groups = [rows[["x", "y"]].to_numpy() for _, rows in table.groupby("step")]
     with pytest.warns(SuggestionWarning):

@@ -22,13 +22,13 @@ def rows(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("typed", "meant"), [("D", "1d"), ("1dy", "1d"), ("week", "1w"), ("2 weaks", "2w")]
+    ("as_cli_options", "meant"), [("D", "1d"), ("1dy", "1d"), ("week", "1w"), ("2 weaks", "2w")]
 )
 def test_another_spelling_of_a_length_is_answered_with_the_one_that_was_meant(
-    rows, capsys, typed, meant
+    rows, capsys, as_cli_options, meant
 ):
     words = [*rows, "-t", "at", "-f", "x"]
-    assert main([*words, "--every", typed]) == 1
+    assert main([*words, "--every", as_cli_options]) == 1
     assert f"Did you mean '{meant}'?" in capsys.readouterr().err
     assert main([*words, "--every", meant]) == 0
 

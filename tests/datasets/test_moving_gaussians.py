@@ -91,7 +91,7 @@ def test_bad_settings_are_refused_by_name(settings, error, message):
 
 
 def test_steady_clusters_keep_their_course_inside_the_square():
-    found = stream(n_steps=30, n_clusters=4, death=0.0, motion_model="steady")
+    found = stream(n_steps=30, n_clusters=4, death=0.0, motion_model="constant_velocity")
     centers = np.array(found.centers)
     turns = np.abs(np.diff(centers, n=2, axis=0)).max(axis=(1, 2)) > 1e-12
     assert np.mean(turns) < 0.5

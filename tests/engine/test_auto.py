@@ -8,7 +8,7 @@ import pytest
 
 from dynmeans import ClusterState, DynamicMeans, Penalties, step
 from dynmeans.engine import auto, execution
-from dynmeans.engine.batch import Batch, take_batch
+from dynmeans.engine.batch import Batch, prepare_batch
 
 POINTS, PENALTIES = np.array([[0.0], [0.2], [5.0]]), Penalties(1.0, max_gap=5, reach=1.5)
 
@@ -81,7 +81,7 @@ class _Card:
     def __init__(self, copy):
         self._copy = copy
 
-    def checked_copy(self, points):
+    def maybe_copy_to_device(self, points):
         if isinstance(self._copy, Exception):
             raise self._copy
         return self._copy
@@ -98,10 +98,10 @@ def large(monkeypatch):
 
 def test_rows_for_a_gpu_are_checked_there_and_not_again(large, monkeypatch):
     monkeypatch.setitem(sys.modules, "dynmeans.engine.gpu.backend", _Card("the copy"))
-    assert take_batch(large, None, 4, execution=execution.Execution("auto")).there == "the copy"
-    assert take_batch(large[:9], None, 4, execution=execution.Execution("auto")).there is None
+    assert prepare_batch(large, None, 4, execution=execution.Execution("auto")).there == "the copy"
+    assert prepare_batch(large[:9], None, 4, execution=execution.Execution("auto")).there is None
     with pytest.raises(ValueError, match="points must be finite"):
-        take_batch(large, None, 4)
+        prepare_batch(large, None, 4)
 
 
 @pytest.mark.parametrize("copy", [None, MemoryError("full")], ids=["bad value", "no room"])

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from dynmeans import ClusterState, Penalties, step
-from dynmeans.engine.batch import take_batch
-from dynmeans.engine.checks import checked_orders, checked_points
+from dynmeans.engine.batch import prepare_batch
+from dynmeans.engine.checks import check_orders, check_points
 from dynmeans.engine.compiled import compiled
 
 ROWS = np.random.default_rng(0).normal(size=(6, 2))
@@ -18,7 +18,7 @@ def is_plain(points, allow_float32=True):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_plain_batch_is_taken_without_a_copy(dtype):
     rows = ROWS.astype(dtype)
-    assert checked_points(rows, 2) is rows
+    assert check_points(rows, 2) is rows
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_float32_is_plain_only_where_it_is_allowed():
 
 def test_plain_orders_are_taken_without_a_copy():
     orders = np.array([[2, 0, 1], [0, 1, 2]])
-    assert checked_orders(orders, 3) is orders
+    assert check_orders(orders, 3) is orders
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_plain_orders_are_taken_without_a_copy():
 def test_what_is_no_permutation_is_refused(orders):
     assert not compiled.are_plain_orders(np.array(orders), 3)
     with pytest.raises(ValueError, match="orders must"):
-        checked_orders(np.array(orders), 3)
+        check_orders(np.array(orders), 3)
 
 
 @pytest.mark.parametrize("has_weights", [False, True])
@@ -91,7 +91,7 @@ def test_arrays_of_a_step_are_read_only_and_of_the_documented_types(has_weights)
 def test_a_bad_value_is_found_wherever_it_lies_in_a_large_batch(place, dtype):
     """Several threads look at parts of it."""
     points = np.zeros((2_222_222, 2), dtype)
-    assert take_batch(points).n_points == 2_222_222
+    assert prepare_batch(points).n_points == 2_222_222
     points.reshape(-1)[place] = np.nan
     with pytest.raises(ValueError, match="points must be finite"):
-        take_batch(points)
+        prepare_batch(points)

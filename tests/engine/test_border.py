@@ -38,7 +38,7 @@ def slow_batch(n_rows=20_000, **options):
 
 def gather(monkeypatch, n_bytes):
     """Let so much be gathered whenever no slot changes, whether it pays or not."""
-    for name, value in {"_MOST_BYTES": n_bytes, "_MOVERS": 0, "_PAYS": 0}.items():
+    for name, value in {"_MAX_BYTES": n_bytes, "_MOVERS": 0, "_PAYS": 0}.items():
         monkeypatch.setattr(cluster, name, value)
 
 
@@ -77,7 +77,7 @@ def test_gathered_rows_with_weights_and_memory_give_the_same_bits(monkeypatch, p
         weights = rng.choice([0.0, 0.3, 1.0, 5.0], size=9_000)
         points = plain(9_000, seed=seed).astype(np.float32 if seed == 1 else np.float64)
         batches.append((points, weights, VisitingOrders(seed), 1.0))
-    penalties = Penalties(0.05, revival_penalty=0.004, drift=0.5).with_motion("steady")
+    penalties = Penalties(0.05, revival_penalty=0.004, drift=0.5).with_motion("constant_velocity")
     check_batches(batches, penalties, "exact", 0)
     assert sum(passes_alone) > 10
 

@@ -168,9 +168,9 @@ def test_a_sequence_is_searched_as_its_steps_are():
             state, expected = step_batch(batch, state, penalties, orders, 1.0, DEFAULT)
             assert_same([stepped[::-1]], [(expected, state)])
             labels.append(expected.labels)
-        found, _, n_identities = label_sequence(batches, penalties, orders, gaps)
+        found, _, n_clusters_total = label_sequence(batches, penalties, orders, gaps)
         np.testing.assert_array_equal(found, np.concatenate(labels))
-        assert n_identities == state.next_id
+        assert n_clusters_total == state.next_id
 
 
 def test_search_is_given_with_the_orders_or_beside_listed_ones():

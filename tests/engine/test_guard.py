@@ -20,8 +20,8 @@ from dynmeans import (
 from dynmeans.engine import guard
 from dynmeans.estimators import dynamic_means
 from dynmeans.follow import follow as follower
-from dynmeans.follow.begin import remembering
-from dynmeans.follow.recipe import Recipe
+from dynmeans.follow.init_memory import memory_from_clusters
+from dynmeans.follow.model_config import ModelConfig
 
 OUTLIERS = 1000.0 * np.arange(4096.0)[:, None]
 
@@ -31,8 +31,8 @@ def few(monkeypatch):
     """Let 20 clusters be many, in the quick follower too, which knows the number from its start."""
     monkeypatch.setattr(guard, "MANY_CLUSTERS", 20)
     monkeypatch.setattr(follower, "MANY_CLUSTERS", 20)
-    quick = follower.quick_follower(
-        *(follower.Memory, follower.Step, follower.Lives),
+    quick = follower.load_fast_follow(
+        *(follower.Memory, follower.Step, follower.Lifetimes),
         *(follower.MOST_WAITING, follower.MOST_IDS, 20),
     )
     for module in (follower, dynamic_means):
@@ -141,4 +141,6 @@ def test_many_clusters_that_are_not_seen_any_more_are_said_whatever_they_hold(fe
 def test_identities_end_with_an_error_and_not_with_negative_ones():
     state = ClusterState([0], [[0.0]], [1.0], [1.0], next_id=2**62)
     with pytest.raises(ValueError, match=r"next_id must be at most 2\*\*62.*no identity is left"):
-        DynamicMeans.from_memory(remembering(Recipe(1.0), state)).partial_fit(OUTLIERS[:3])
+        DynamicMeans.from_memory(memory_from_clusters(ModelConfig(1.0), state)).partial_fit(
+            OUTLIERS[:3]
+        )

@@ -10,7 +10,7 @@ from dynmeans.engine import blas
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask import assign_labels
 from dynmeans.engine.dask.piece import Piece
-from dynmeans.engine.dask.piece_run import Part, PieceRun
+from dynmeans.engine.dask.piece_run import PieceRun, RowBlock
 from dynmeans.engine.dask.turns import END, to_words
 
 N_STREAMS = 25
@@ -41,7 +41,7 @@ def test_clusters_that_empty_within_a_pass_equal_the_whole_batch(seed):
 
 @pytest.mark.parametrize("seed", [0, 2, 5])
 def test_proposers_sent_in_small_portions_equal_the_whole_batch(seed, monkeypatch):
-    monkeypatch.setattr(assign_labels, "_MOST_BYTES", 0)
+    monkeypatch.setattr(assign_labels, "_MAX_BYTES", 0)
     monkeypatch.setattr(assign_labels, "_FEWEST_PROPOSERS", 2)
     check_stream(seed)
 
@@ -157,7 +157,7 @@ def test_rows_that_came_unaligned_from_another_worker_are_hashed():
     there = np.zeros(8 * 20 + 1, dtype=np.uint8)[1:].view(np.float64).reshape(10, 2)
     weights = np.zeros(8 * 10 + 1, dtype=np.uint8)[1:].view(np.float64)
     assert not there.flags.aligned
-    piece = Piece([], [Part(0, there, weights)])
+    piece = Piece([], [RowBlock(0, there, weights)])
     (hashes,) = piece.hashes((1, 0))
     np.testing.assert_array_equal(hashes, compiled.hash_rows(np.zeros((10, 2)), 1, 0))
     assert piece.magnitudes()[1:] == (np.inf, 0.0)

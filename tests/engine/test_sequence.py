@@ -13,7 +13,7 @@ PENALTIES = Penalties(0.04, max_gap=3, reach=1.2)
 EMPTY = np.empty((0, 2))
 
 
-def both(batches, weights, revival, motion="still"):
+def both(batches, weights, revival, motion="random_walk"):
     rows = [Batch(points, weight) for points, weight in zip(batches, weights, strict=True)]
     penalties = PENALTIES.with_revival(revival).with_motion(motion)
     orders = VisitingOrders(5, n_init=2)
@@ -22,14 +22,14 @@ def both(batches, weights, revival, motion="still"):
 
 
 @pytest.mark.parametrize("revival", ["paper", "exact"])
-@pytest.mark.parametrize("motion", ["still", "steady"])
+@pytest.mark.parametrize("motion", ["random_walk", "constant_velocity"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_labels_alone_are_those_of_the_records(revival, dtype, motion):
     batches = [batch.astype(dtype) for batch in [*BATCHES[:3], EMPTY, *BATCHES[3:]]]
-    records, (labels, n_seen, n_identities) = both(batches, [None] * 7, revival, motion)
+    records, (labels, n_seen, n_clusters_total) = both(batches, [None] * 7, revival, motion)
     np.testing.assert_array_equal(labels, np.concatenate([c.labels for _, c in records]))
     assert n_seen == sum(len(clustering.ids) for _, clustering in records)
-    assert n_identities == records[-1][0].next_id
+    assert n_clusters_total == records[-1][0].next_id
 
 
 def test_labels_alone_leave_points_of_no_weight_out():

@@ -65,7 +65,7 @@ def test_equal_rows_of_unequal_weight_get_the_labels_of_the_specification():
         {"elapsed": 0.0},
         {"elapsed": float("inf")},
         {"elapsed": 1},
-        {"penalties": PENALTIES.with_motion("steady")},
+        {"penalties": PENALTIES.with_motion("constant_velocity")},
         {"penalties": None},
         {"state": None},
     ],

@@ -43,7 +43,7 @@ def check_stream(seed):
         slots = np.concatenate([state.ids, state.next_id + np.arange(len(seen) - len(state.ids))])
         takes_part = slice(None) if weights is None else weights > 0
         np.testing.assert_array_equal(slots[found.labels][takes_part], alone.labels[takes_part])
-        paper = VisitingOrders(orders.entropy, orders.n_init)
+        paper = VisitingOrders(orders.seed, orders.n_init)
         ended = step(points, state, penalties, orders=paper, sample_weight=weights)[1]
         n_splits += len(alone.ids) > len(ended.ids)
         state = after

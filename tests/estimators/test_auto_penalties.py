@@ -68,7 +68,7 @@ def test_a_sequence_of_empty_batches_chooses_nothing():
 def test_what_was_chosen_is_in_the_log(caplog):
     with caplog.at_level(logging.INFO, logger="dynmeans.follow"):
         model = fitted(STREAM.batches[:2])
-    assert [r.name for r in caplog.records].count("dynmeans.follow.begin") == 1
+    assert [r.name for r in caplog.records].count("dynmeans.follow.init_memory") == 1
     assert f"new_penalty {model.penalties_.new_penalty:.4g}" in caplog.text
     assert "single batch" in caplog.text
 

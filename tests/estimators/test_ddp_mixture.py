@@ -171,7 +171,7 @@ def test_sample_of_highest_posterior_is_carried(inference):
 
 @pytest.mark.parametrize("inference", ["gibbs", "particle"])
 def test_last_sample_is_carried_where_asked(inference):
-    model = DDPMixture(inference, carry="last", **SETTINGS).fit(make_stream(3).batches[0])
+    model = DDPMixture(inference, carried_sample="last", **SETTINGS).fit(make_stream(3).batches[0])
     np.testing.assert_array_equal(model.labels_, model.samples_[-1])
     np.testing.assert_array_equal(model.cluster_ids_, np.unique(model.labels_))
 
@@ -185,7 +185,7 @@ def test_callable_ranks_samples_such_as_by_the_true_labels():
         return [tracking_report([true], [sample])["accuracy_per_step"] for sample in samples]
 
     quick = {"n_samples": 20}
-    _, handicapped = fitted("gibbs", stream.batches, carry=rank_by_accuracy, **quick)
+    _, handicapped = fitted("gibbs", stream.batches, carried_sample=rank_by_accuracy, **quick)
     _, honest = fitted("gibbs", stream.batches, **quick)
     scores = [
         tracking_report(stream.labels, labels)["accuracy_per_step"]
@@ -198,7 +198,7 @@ def test_callable_ranks_samples_such_as_by_the_true_labels():
     "ranks", [lambda z: 1.0, lambda z: np.zeros(3), lambda z: np.full(len(z), np.nan)]
 )
 def test_ranking_must_give_one_number_for_each_sample(ranks):
-    model = DDPMixture(carry=ranks, **SETTINGS)
+    model = DDPMixture(carried_sample=ranks, **SETTINGS)
     with pytest.raises(ValueError, match="carry must return one number for each of 200 samples"):
         model.fit(make_stream().batches[0])
 
@@ -236,7 +236,7 @@ def test_prediction_a_million_deviations_away_is_finite():
         ("n_samples", 0, "n_samples must be at least 1, got 0"),
         ("burn_in", -1, "burn_in must be at least 0, got -1"),
         ("thin", 0, "thin must be at least 1, got 0"),
-        ("carry", "worst", "carry must be one of best, last or a callable, got 'worst'"),
+        ("carried_sample", "worst", "carry must be one of best, last or a callable, got 'worst'"),
     ],
 )
 def test_bad_parameter_is_refused_and_nothing_is_fitted(parameter, value, message):

@@ -121,8 +121,8 @@ def test_prediction_equals_labels_on_any_batch_just_fitted(batches):
         model.partial_fit(batch.points, elapsed=batch.elapsed, sample_weight=batch.sample_weight)
         # With points that weigh less than 1 a pass may raise the cost; it is not returned, and what
         # is may be one that predictions would change (0004, 0012).
-        is_settled = model.n_iter_ > 1 and model.cost_trace_[-1] == model.cost_trace_[-2]
-        if len(batch.points) and is_settled:
+        is_initialized = model.n_iter_ > 1 and model.cost_trace_[-1] == model.cost_trace_[-2]
+        if len(batch.points) and is_initialized:
             np.testing.assert_array_equal(model.predict(batch.points), model.labels_)
 
 
@@ -356,14 +356,14 @@ def test_parameter_replaced_between_batches_holds_for_the_next_one():
 
 def test_list_of_moving_features_may_change_in_place():
     moving = [0]
-    model = DynamicMeans(1.0, motion="steady", moving=moving, random_state=0)
-    assert model.partial_fit([[0.0, 0.0]]).penalties_.moving == (0,)
+    model = DynamicMeans(1.0, motion="constant_velocity", moving_features=moving, random_state=0)
+    assert model.partial_fit([[0.0, 0.0]]).penalties_.moving_features == (0,)
     moving[0] = 1
-    assert model.partial_fit([[0.0, 0.0]]).penalties_.moving == (1,)
+    assert model.partial_fit([[0.0, 0.0]]).penalties_.moving_features == (1,)
 
 
 def test_lives_of_many_batches_are_counted_as_they_came():
-    model = DynamicMeans(1.0, min_cluster_size=150, min_life=150, random_state=0)
+    model = DynamicMeans(1.0, min_cluster_size=150, min_batches=150, random_state=0)
     batches = [np.array([[0.0], [9.0]])] * 149
     for batch in batches:
         model.partial_fit(batch)

@@ -17,7 +17,7 @@ def test_families_batch_by_batch_are_those_of_the_whole_sequence():
     labels = [model.partial_fit(batch).labels_ for batch in batches]
     found = find_families(batches, labels)
     np.testing.assert_array_equal(model.families_.family_of_identity, found.family_of_identity)
-    np.testing.assert_array_equal(model.family_labels_, found.of(labels[-1]))
+    np.testing.assert_array_equal(model.family_labels_, found.map_labels(labels[-1]))
 
 
 def test_a_sequence_has_its_families_too():
@@ -54,7 +54,7 @@ def test_another_number_of_clusters_gives_other_families():
     model.fit_sequence(bars())
     assert len(model.families_.ids) == 1
     model.set_params(n_clusters=4)
-    assert model.families_.n_per_batch == pytest.approx(4, abs=1)
+    assert model.families_.mean_per_batch == pytest.approx(4, abs=1)
 
 
 def test_starting_over_forgets_the_evidence():
@@ -75,11 +75,11 @@ def test_about_so_many_families():
     batches = bars()
     model = DynamicMeans(0.3, families=True, n_clusters=3, random_state=0)
     model.fit_sequence(batches)
-    assert model.families_.n_per_batch == pytest.approx(3, abs=1)
+    assert model.families_.mean_per_batch == pytest.approx(3, abs=1)
 
 
 def test_an_identity_is_confirmed_once_it_has_lived_and_keeps_its_number():
-    model = DynamicMeans(1.0, min_life=2, min_cluster_size=3, random_state=0)
+    model = DynamicMeans(1.0, min_batches=2, min_cluster_size=3, random_state=0)
     model.partial_fit([[0.0], [0.1], [50.0]])
     assert model.confirmed_labels_.tolist() == [-1, -1, -1]
     model.partial_fit([[0.0], [0.1], [50.0]])
@@ -91,5 +91,5 @@ def test_an_identity_is_confirmed_once_it_has_lived_and_keeps_its_number():
 def test_history_knows_what_was_never_confirmed():
     batches = [[[0.0], [0.1], [50.0]], [[0.0]], [[0.0], [90.0]]]
     _, history = DynamicMeans(1.0, random_state=0).fit_sequence(batches)
-    found = history.confirmed_labels(min_life=2)
+    found = history.confirmed_labels(min_batches=2)
     assert [labels.tolist() for labels in found] == [[0, 0, -1], [0], [0, -1]]

@@ -58,7 +58,7 @@ def test_auto_decides_once(batches):
 
 
 def test_centers_velocities_forecast_and_history_are_in_the_units_of_the_data(batches):
-    model = DynamicMeans(0.5, space="standard", motion="steady", random_state=0)
+    model = DynamicMeans(0.5, space="standard", motion="constant_velocity", random_state=0)
     _, history = model.fit_sequence(batches)
     middle = np.median(np.vstack(batches)[:, 1])
     for centers in (model.cluster_centers_, history[-1].centers, model.forecast().centers):

@@ -4,21 +4,26 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dynmeans import DynamicMeans
+from dynmeans import DynamicMeans, GroupStates, fit_groups
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.follow.memory import Memory
-from dynmeans.follow.recipe import Recipe
+from dynmeans.follow.model_config import ModelConfig
+from dynmeans.groups.key_seeds import key_seed
 from dynmeans.metrics import accuracy_global
 from dynmeans.plots.tracks import _track_data
 from dynmeans.records.history import History
-from dynmeans.scale import GroupStates, fit_groups
-from dynmeans.scale.groups.key_seeds import seed_of_key
 
 STREAM = moving_gaussians(
-    30, 6, rng=np.random.default_rng(1), motion=0.05, spread=0.02, death=0.0, motion_model="steady"
+    30,
+    6,
+    rng=np.random.default_rng(1),
+    motion=0.05,
+    spread=0.02,
+    death=0.0,
+    motion_model="constant_velocity",
 )
 PARAMETERS = {"new_penalty": 0.02, "max_gap": 5, "reach": 1.2, "random_state": 0}
-STEADY = PARAMETERS | {"motion": "steady"}
+STEADY = PARAMETERS | {"motion": "constant_velocity"}
 
 
 def followed(**changes):
@@ -84,12 +89,12 @@ def test_forecast_grows_less_sure_with_time():
         MODEL.forecast(0.0)
 
 
-@pytest.mark.parametrize("moving", [["y"], [1], [False, True], np.array([False, True])])
-def test_moving_features_are_names_numbers_or_yes_and_no(moving):
+@pytest.mark.parametrize("moving_features", [["y"], [1], [False, True], np.array([False, True])])
+def test_moving_features_are_names_numbers_or_yes_and_no(moving_features):
     frames = [pd.DataFrame(batch, columns=["x", "y"]) for batch in STREAM.batches[:4]]
-    model = DynamicMeans(**STEADY, moving=moving)
+    model = DynamicMeans(**STEADY, moving_features=moving_features)
     model.fit_sequence(frames)
-    assert model.penalties_.moving == (1,)
+    assert model.penalties_.moving_features == (1,)
     assert not model.cluster_velocities_[:, 0].any()
     assert model.cluster_velocities_[:, 1].any()
 
@@ -97,12 +102,21 @@ def test_moving_features_are_names_numbers_or_yes_and_no(moving):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"motion": "wild"}, "motion must be one of still, steady"),
-        ({"moving": ["z"]}, "moving must name features, which are x, y, got 'z'"),
-        ({"moving": [2]}, "moving must name features of the points, which have 2"),
-        ({"moving": [True]}, "moving must say yes or no for each of 2 features, got 1"),
-        ({"moving": []}, "moving must name a feature"),
-        ({"motion": "still", "moving": [0]}, "moving needs motion='steady'"),
+        ({"motion": "wild"}, "motion must be one of random_walk, constant_velocity"),
+        ({"moving_features": ["z"]}, "moving_features must name features, which are x, y, got 'z'"),
+        (
+            {"moving_features": [2]},
+            "moving_features must name features of the points, which have 2",
+        ),
+        (
+            {"moving_features": [True]},
+            "moving_features must say yes or no for each of 2 features, got 1",
+        ),
+        ({"moving_features": []}, "moving_features must name a feature"),
+        (
+            {"motion": "random_walk", "moving_features": [0]},
+            "moving_features needs motion='constant_velocity'",
+        ),
     ],
 )
 def test_bad_motion_is_refused_and_nothing_is_fitted(changes, message):
@@ -115,7 +129,7 @@ def test_bad_motion_is_refused_and_nothing_is_fitted(changes, message):
 def test_auto_chooses_the_motion():
     model = DynamicMeans("auto", random_state=0)
     model.fit_sequence([20 * batch for batch in STREAM.batches])
-    assert model.penalties_.motion == "steady"
+    assert model.penalties_.motion == "constant_velocity"
     assert model.state_.velocities is not None
 
 
@@ -150,24 +164,24 @@ def frame_of(n_keys=5):
     rows = []
     for key in range(n_keys):
         rng = np.random.default_rng(key)
-        stream = moving_gaussians(8, 3, rng=rng, spread=0.02, motion_model="steady")
+        stream = moving_gaussians(8, 3, rng=rng, spread=0.02, motion_model="constant_velocity")
         rows += [(key, t, *y) for t, batch in enumerate(stream.batches) for y in batch]
     return pd.DataFrame(rows, columns=["key", "hour", "x", "y"]).sort_values("hour", kind="stable")
 
 
 def test_groups_equal_a_loop_over_estimators(tmp_path):
-    frame, model = frame_of(), Recipe(**STEADY, moving=["x"])
+    frame, model = frame_of(), ModelConfig(**STEADY, moving_features=["x"])
     early, late = frame[frame.hour < 4], frame[frame.hour >= 4]
-    first = fit_groups(early, by="key", batch="hour", recipe=model)
+    first = fit_groups(early, by="key", batch_column="hour", model_config=model)
     first.states.save(tmp_path / "states")
     states = GroupStates.load(tmp_path / "states")
     assert states == first.states
-    second = fit_groups(late, by="key", batch="hour", recipe=model, state=states)
+    second = fit_groups(late, by="key", batch_column="hour", model_config=model, state=states)
     for key, rows in frame.groupby("key"):
-        alone = DynamicMeans(**STEADY | {"random_state": seed_of_key(0, key)}, moving=[0])
+        alone = DynamicMeans(**STEADY | {"random_state": key_seed(0, key)}, moving_features=[0])
         for _, batch in rows.groupby("hour"):
             alone.partial_fit(batch[["x", "y"]].to_numpy())
         assert second.states[key] == alone.state_
-    still = Recipe(**PARAMETERS)
-    with pytest.raises(ValueError, match="state was made with motion='steady'"):
-        fit_groups(late, by="key", batch="hour", recipe=still, state=states)
+    still = ModelConfig(**PARAMETERS)
+    with pytest.raises(ValueError, match="state was made with motion='constant_velocity'"):
+        fit_groups(late, by="key", batch_column="hour", model_config=still, state=states)

@@ -77,8 +77,10 @@ def crossing_stream():
 
 def test_a_course_scores_better_where_clusters_cross_on_it():
     batches, truth = crossing_stream()
-    still, steady = (tune(batches, truth, n_trials=24, motion=m) for m in (None, "steady"))
-    assert (still.penalties.motion, steady.penalties.motion) == ("still", "steady")
+    still, steady = (
+        tune(batches, truth, n_trials=24, motion=m) for m in (None, "constant_velocity")
+    )
+    assert (still.penalties.motion, steady.penalties.motion) == ("random_walk", "constant_velocity")
     assert steady.score > still.score + 0.1
 
 

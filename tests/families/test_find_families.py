@@ -5,7 +5,7 @@ import pytest
 
 from dynmeans import DynamicMeans, find_families
 from dynmeans.families import evidence, tree
-from dynmeans.families.find import families_of
+from dynmeans.families.find import build_families
 
 
 def bars(rng, n_batches=5):
@@ -30,8 +30,8 @@ def blobs(rng, places, n_batches=6, n_points=30):
 def test_pieces_of_a_bar_are_one_family():
     batches, labels = bars(np.random.default_rng(0))
     families = find_families(batches, labels)
-    assert families.of([0, 1, 2, 3]).tolist() == [0, 0, 0, 0]
-    assert families.of([10, 11, 12, 13]).tolist() == [10, 10, 10, 10]
+    assert families.map_labels([0, 1, 2, 3]).tolist() == [0, 0, 0, 0]
+    assert families.map_labels([10, 11, 12, 13]).tolist() == [10, 10, 10, 10]
 
 
 def test_separate_clusters_stay_separate():
@@ -68,14 +68,14 @@ def test_one_seen_between_two_for_a_batch_is_no_bridge():
     batches, labels = blobs(rng, places, n_batches=12)
     batches[5] = np.vstack([batches[5], rng.normal([3.5, 0], 1.0, size=(20, 2))])
     labels = [*labels[:5], np.append(labels[5], np.full(20, 2)), *labels[6:]]
-    of = find_families(batches, labels).at(0).of([0, 1])
+    of = find_families(batches, labels).cut(0).map_labels([0, 1])
     assert of[0] != of[1]
 
 
 def test_every_level_is_coarser_than_the_one_below():
     batches, labels = bars(np.random.default_rng(5))
     families = find_families(batches, labels)
-    numbers = [families.at(level).n_families for level in (-8, *families.levels)]
+    numbers = [families.cut(level).n_families for level in (-8, *families.levels)]
     assert numbers == sorted(numbers, reverse=True)
     assert numbers[0] == 8
     assert numbers[-1] == 1
@@ -84,27 +84,27 @@ def test_every_level_is_coarser_than_the_one_below():
 def test_about_so_many_families_in_a_batch():
     batches, labels = bars(np.random.default_rng(6))
     families = find_families(batches, labels, n_families=2)
-    assert families.n_per_batch == 2
-    assert families.about(8).n_families == 8
+    assert families.mean_per_batch == 2
+    assert families.cut_to(8).n_families == 8
 
 
 def test_family_is_named_after_its_oldest_member():
     batches, labels = bars(np.random.default_rng(7))
     labels = [np.where(part < 10, 3 - part, part) for part in labels]
-    assert find_families(batches, labels).of([3, 0]).tolist() == [0, 0]
+    assert find_families(batches, labels).map_labels([3, 0]).tolist() == [0, 0]
 
 
 def test_family_labels_have_the_form_of_labels():
     batches, labels = bars(np.random.default_rng(8))
     families = find_families(batches, labels)
-    found = families.of(labels)
+    found = families.map_labels(labels)
     assert [part.shape for part in found] == [part.shape for part in labels]
-    np.testing.assert_array_equal(families.of(labels[0]), found[0])
+    np.testing.assert_array_equal(families.map_labels(labels[0]), found[0])
 
 
 def test_noise_and_later_identities_keep_their_label():
     batches, labels = bars(np.random.default_rng(9))
-    assert find_families(batches, labels).of([-1, 99, 1]).tolist() == [-1, 99, 0]
+    assert find_families(batches, labels).map_labels([-1, 99, 1]).tolist() == [-1, 99, 0]
 
 
 def test_rows_without_a_cluster_are_left_out():
@@ -194,9 +194,9 @@ def test_an_identity_too_small_for_a_name_goes_with_the_nearest_or_is_an_outlier
     batches[3] = np.vstack([batches[3], [[1.0, 3.0], [500.0, 0.0]]])
     labels[3] = np.append(labels[3], [7, 8])
     families = find_families(batches, labels)
-    assert families.of([0, 1, 7, 8]).tolist() == [0, 1, 0, -1]
-    everyone = find_families(batches, labels, min_cluster_size=0, min_life=1, level=-8)
-    assert everyone.of([7, 8]).tolist() == [7, 8]
+    assert families.map_labels([0, 1, 7, 8]).tolist() == [0, 1, 0, -1]
+    everyone = find_families(batches, labels, min_cluster_size=0, min_batches=1, level=-8)
+    assert everyone.map_labels([7, 8]).tolist() == [7, 8]
 
 
 def test_one_seldom_seen_has_no_name_of_its_own():
@@ -205,7 +205,7 @@ def test_one_seldom_seen_has_no_name_of_its_own():
     for t in (3, 30, 55):
         batches[t] = np.vstack([batches[t], [[4.0, 4.0]]])
         labels[t] = np.append(labels[t], 9)
-    assert find_families(batches, labels).of([9]).tolist() == [0]
+    assert find_families(batches, labels).map_labels([9]).tolist() == [0]
 
 
 def test_in_a_single_batch_every_cluster_has_a_name():
@@ -226,7 +226,7 @@ def test_single_points_that_hold_much_make_the_level_climb():
 
 
 def test_evidence_of_a_long_stream_is_bounded(monkeypatch):
-    monkeypatch.setattr(evidence, "_MOST_KEPT", 64)
+    monkeypatch.setattr(evidence, "_MAX_KEPT", 64)
     monkeypatch.setattr(evidence, "_MOST_WAITING", 100)
     kept = evidence.Evidence()
     numbers = []
@@ -236,17 +236,17 @@ def test_evidence_of_a_long_stream_is_bounded(monkeypatch):
         numbers.append((len(kept.ids), len(kept.pair_ids)))
     assert max(n for n, _ in numbers) <= 2 * 64 + 5
     assert max(n for _, n in numbers[200:]) <= max(n for _, n in numbers[:100]) + 64
-    families = families_of(kept)
-    assert families.of([0, 1]).tolist() == [0, 1]
-    assert families.of([5]).tolist() in ([5], [-1], [0], [1])
+    families = build_families(kept)
+    assert families.map_labels([0, 1]).tolist() == [0, 1]
+    assert families.map_labels([5]).tolist() in ([5], [-1], [0], [1])
 
 
 def test_more_groups_than_are_linked_all_with_all_still_join(monkeypatch):
-    monkeypatch.setattr(tree, "_MOST_LINKED", 3)
+    monkeypatch.setattr(tree, "_MAX_LINKED", 3)
     places = np.array([[0.0, 0.0], [30.0, 0.0], [0.0, 30.0], [90.0, 0.0], [0.0, 90.0]])
     families = find_families(*blobs(np.random.default_rng(10), places), level=np.inf)
     assert families.n_families == 1
-    assert families.at(0).n_families == 5
+    assert families.cut(0).n_families == 5
 
 
 def test_a_cloud_inside_a_ring_is_not_joined_with_it():

@@ -2,13 +2,13 @@ import os
 
 import pytest
 
-from dynmeans.files.whole_file import whole_file
+from dynmeans.files.atomic_write import atomic_write
 
 
 def test_file_is_replaced_when_all_is_written(tmp_path):
     path = tmp_path / "file"
     path.write_text("old")
-    with whole_file(path) as temporary:
+    with atomic_write(path) as temporary:
         with open(temporary, "w") as file:
             file.write("new")
         assert path.read_text() == "old"
@@ -18,7 +18,7 @@ def test_file_is_replaced_when_all_is_written(tmp_path):
 
 def test_a_place_that_cannot_be_written_is_named_as_it_was_given(tmp_path):
     for path in (tmp_path, tmp_path / "nowhere" / "file"):
-        with pytest.raises(OSError, match="directory") as error, whole_file(path):
+        with pytest.raises(OSError, match="directory") as error, atomic_write(path):
             pass
         assert error.value.filename == str(path)
     assert os.listdir(tmp_path) == []
@@ -27,7 +27,7 @@ def test_a_place_that_cannot_be_written_is_named_as_it_was_given(tmp_path):
 def test_others_may_read_the_file_where_they_may_read_others(tmp_path):
     before = os.umask(0o022)
     try:
-        with whole_file(tmp_path / "file"):
+        with atomic_write(tmp_path / "file"):
             pass
     finally:
         os.umask(before)
@@ -37,7 +37,7 @@ def test_others_may_read_the_file_where_they_may_read_others(tmp_path):
 def test_file_stays_as_it_was_when_writing_fails(tmp_path):
     path = tmp_path / "file"
     path.write_text("old")
-    with pytest.raises(IsADirectoryError), whole_file(path):
+    with pytest.raises(IsADirectoryError), atomic_write(path):
         raise IsADirectoryError
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["file"]
@@ -48,7 +48,7 @@ def test_permissions_of_the_old_file_are_kept(tmp_path, mode):
     path = tmp_path / "file"
     path.write_text("old")
     path.chmod(mode)
-    with whole_file(path) as temporary:
+    with atomic_write(path) as temporary:
         assert os.stat(temporary).st_mode & 0o777 == 0o600
         with open(temporary, "w") as file:
             file.write("new")
@@ -61,7 +61,7 @@ def test_a_link_is_followed_and_stays_a_link(tmp_path):
     target, link = tmp_path / "there" / "file", tmp_path / "link"
     target.write_text("old")
     link.symlink_to(target)
-    with whole_file(link) as temporary, open(temporary, "w") as file:
+    with atomic_write(link) as temporary, open(temporary, "w") as file:
         file.write("new")
     assert link.is_symlink()
     assert target.read_text() == "new"
@@ -70,14 +70,14 @@ def test_a_link_is_followed_and_stays_a_link(tmp_path):
 def test_links_that_go_round_are_refused(tmp_path):
     (tmp_path / "a").symlink_to(tmp_path / "b")
     (tmp_path / "b").symlink_to(tmp_path / "a")
-    with pytest.raises(OSError, match="symbolic links"), whole_file(tmp_path / "a"):
+    with pytest.raises(OSError, match="symbolic links"), atomic_write(tmp_path / "a"):
         pass
     assert sorted(os.listdir(tmp_path)) == ["a", "b"]
 
 
 def test_a_pipe_is_not_replaced_by_a_file(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(OSError, match="Not a regular file"), whole_file(tmp_path / "pipe"):
+    with pytest.raises(OSError, match="Not a regular file"), atomic_write(tmp_path / "pipe"):
         pass
     assert (tmp_path / "pipe").is_fifo()
 
@@ -88,9 +88,9 @@ def test_what_a_killed_writer_left_is_swept_and_what_a_living_one_writes_is_not(
     for left in (dead, other):
         left.write_text("half")
         os.utime(left, (0, 0))
-    with whole_file(path) as living:
+    with atomic_write(path) as living:
         os.utime(living, (0, 0))
-        with whole_file(path):
+        with atomic_write(path):
             pass
         assert os.path.exists(living)
     assert sorted(os.listdir(tmp_path)) == [".other.0123abcd", "file"]

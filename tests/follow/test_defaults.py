@@ -17,7 +17,7 @@ from dynmeans.follow.defaults import (
     VECTORS,
     defaults_of,
 )
-from dynmeans.follow.recipe import FIELDS, PARAMETERS, Recipe
+from dynmeans.follow.model_config import FIELDS, PARAMETERS, ModelConfig
 from dynmeans.runs.cluster_job import ClusterJob
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import WindowOptions
@@ -36,33 +36,33 @@ def _of_signature(interface):
 
 
 def _groups(rows, tmp_path):
-    return fit_groups(FRAME, by="t", features=["x", "y"], **GIVEN).recipe
+    return fit_groups(FRAME, by="t", features=["x", "y"], **GIVEN).model_config
 
 
 def _seen_by(monkeypatch, module, call):
-    """Return the recipe that a call hands to `begin`."""
-    recipes, begin = [], module.begin
+    """Return the model configuration that a call hands to `begin`."""
+    model_configs, begin = [], module.begin
 
-    def seen(recipe, *arguments, **options):
-        recipes.append(recipe)
-        return begin(recipe, *arguments, **options)
+    def seen(model_config, *arguments, **options):
+        model_configs.append(model_config)
+        return begin(model_config, *arguments, **options)
 
     monkeypatch.setattr(module, "begin", seen)
     call()
-    return recipes[0]
+    return model_configs[0]
 
 
 def _anytime(rows, tmp_path, monkeypatch):
-    module = sys.modules["dynmeans.scale.anytime.fit_anytime"]
+    module = sys.modules["dynmeans.anytime.fit"]
     return _seen_by(monkeypatch, module, lambda: fit_anytime(ROWS, max_batches=1, **GIVEN))
 
 
 def _tune(rows, tmp_path, monkeypatch):
     module = pytest.importorskip("dynmeans.estimators.tuning")
-    recipe = _seen_by(
+    model_config = _seen_by(
         monkeypatch, module, lambda: module.tune([ROWS], [np.arange(60) // 30], n_trials=1)
     )
-    return replace(recipe, penalties=Recipe(**GIVEN).penalties)
+    return replace(model_config, penalties=ModelConfig(**GIVEN).penalties)
 
 
 def _river(rows, tmp_path):
@@ -74,15 +74,15 @@ def _river(rows, tmp_path):
 
 
 def _run(rows, tmp_path):
-    on_missing = WindowOptions(count=1).on_missing
-    recipe = RunConfig(("x",)).recipe
-    return {name: getattr(recipe, name) for name in FIELDS} | {"on_missing": on_missing}
+    on_missing = WindowOptions(rows_per_window=1).on_missing
+    model_config = RunConfig(("x",)).model_config
+    return {name: getattr(model_config, name) for name in FIELDS} | {"on_missing": on_missing}
 
 
 def _of_folder(folder):
     with Run.open(folder) as run:
-        recipe, source = run.config.recipe, run.config.source
-        return {name: getattr(recipe, name) for name in FIELDS} | dict(source)
+        model_config, source = run.config.model_config, run.config.source
+        return {name: getattr(model_config, name) for name in FIELDS} | dict(source)
 
 
 def _frame(rows):
@@ -94,7 +94,7 @@ def _frame(rows):
 
 def _cluster(rows, tmp_path):
     frame, features = _frame(rows)
-    cluster(frame, **features, batch="t", out=tmp_path / "run", **GIVEN)
+    cluster(frame, **features, window_column="t", run_folder=tmp_path / "run", **GIVEN)
     return _of_folder(tmp_path / "run")
 
 
@@ -103,7 +103,7 @@ def _words(command, rows, tmp_path):
     frame.to_parquet(tmp_path / "rows.parquet")
     ((name, columns),) = features.items()
     given = [f"--{name}", columns if name == "text" else ",".join(columns)]
-    return [command, str(tmp_path / "rows.parquet"), *given, "--batch", "t"]
+    return [command, str(tmp_path / "rows.parquet"), *given, "--window-column", "t"]
 
 
 def _command(rows, tmp_path, monkeypatch):
@@ -134,8 +134,8 @@ def _of_job(words, monkeypatch, method):
         app_for(words)(words, standalone_mode=False)
     (job,) = jobs
     with job.open_source() as source:
-        recipe = job.config(source).recipe
-    own = {name: getattr(recipe, name) for name in FIELDS}
+        model_config = job.config(source).model_config
+    own = {name: getattr(model_config, name) for name in FIELDS}
     return own | {"on_missing": job.windows.on_missing}
 
 
@@ -147,7 +147,7 @@ def _spark(rows, tmp_path):
     foreach_batch = pytest.importorskip("dynmeans.spark.micro_batches").foreach_batch
     take_in = foreach_batch(tmp_path / "run", features=["x", "y"], **GIVEN)
     config = next(c.cell_contents for c in take_in.__closure__ if _is_config(c.cell_contents))
-    own = {name: getattr(config.recipe, name) for name in FIELDS}
+    own = {name: getattr(config.model_config, name) for name in FIELDS}
     return own | {"on_missing": signature(foreach_batch).parameters["on_missing"].default}
 
 
@@ -177,7 +177,7 @@ def test_a_default_is_the_one_of_the_table(interface, rows, tmp_path, monkeypatc
     use = USED[interface]
     patched = {"monkeypatch": monkeypatch} if "monkeypatch" in signature(use).parameters else {}
     used = use(rows, tmp_path, **patched)
-    if isinstance(used, Recipe):
+    if isinstance(used, ModelConfig):
         used = {name: getattr(used, name) for name in FIELDS}
     expected = {name: PARAMETERS[name].default for name in FIELDS} | defaults_of(interface, rows)
     shared = set(expected) & set(used)

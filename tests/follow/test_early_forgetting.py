@@ -4,7 +4,7 @@ import warnings
 
 import pytest
 
-from dynmeans import DynamicMeans, Recipe, Run
+from dynmeans import DynamicMeans, ModelConfig, Run
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
 
@@ -32,8 +32,8 @@ def test_batches_one_by_one_are_warned_of_too():
 def test_windows_of_a_run_are_warned_of_too(tmp_path):
     gaps = [1.0, 1.0, 1.0, 0.5]
     windows = [Window(rows, elapsed=gap) for rows, gap in zip(BATCHES, gaps, strict=True)]
-    recipe = Recipe(new_penalty=1.0, max_gap=2.6, reach=1.0, random_state=0)
-    with Run.create(tmp_path / "run", RunConfig(("x",), recipe)) as run:
+    model_config = ModelConfig(new_penalty=1.0, max_gap=2.6, reach=1.0, random_state=0)
+    with Run.create(tmp_path / "run", RunConfig(("x",), model_config)) as run:
         with pytest.warns(UserWarning, match="clusters 0 were forgotten too early"):
             run.process(windows)
         assert run.status().n_windows == 4

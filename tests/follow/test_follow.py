@@ -1,4 +1,4 @@
-"""One follower: a recipe, a memory, one step after the other, the same from a file."""
+"""One follower: a model configuration, a memory, one step after the other, the same from a file."""
 
 import json
 
@@ -7,11 +7,11 @@ import pytest
 
 from dynmeans.engine.batch import Batch
 from dynmeans.estimators.dynamic_means import DynamicMeans
-from dynmeans.follow.begin import begin
 from dynmeans.follow.follow import follow, follow_all
+from dynmeans.follow.init_memory import begin
 from dynmeans.follow.memory import Memory
+from dynmeans.follow.model_config import PARAMETERS, ModelConfig
 from dynmeans.follow.predict import distances, predict
-from dynmeans.follow.recipe import PARAMETERS, Recipe
 from dynmeans.inputs.input_error import InputError
 from dynmeans.records.penalties import Penalties
 
@@ -21,7 +21,12 @@ RECIPES = {
     "scaled": {"space": "standard"},
     "auto space": {"space": "auto", "new_penalty": 0.5},
     "families": {"new_penalty": 100.0, "families": True},
-    "steady": {"new_penalty": 900.0, "motion": "steady", "moving": [0], "reach": 2.0},
+    "constant_velocity": {
+        "new_penalty": 900.0,
+        "motion": "constant_velocity",
+        "moving_features": [0],
+        "reach": 2.0,
+    },
     "direct": {"new_penalty": 900.0, "revival_penalty": 100.0, "drift": 0.3, "revival": "exact"},
 }
 
@@ -36,19 +41,21 @@ def batches():
     ]
 
 
-def _follow(recipe, batches):
-    memory, labels = begin(recipe, batches), []
+def _follow(model_config, batches):
+    memory, labels = begin(model_config, batches), []
     for batch in batches:
-        memory, step = follow(recipe, memory, batch)
+        memory, step = follow(model_config, memory, batch)
         labels.append(step.clustering.labels)
     return memory, labels
 
 
 @pytest.mark.parametrize("fields", RECIPES.values(), ids=RECIPES)
 def test_a_sequence_gives_the_labels_of_one_batch_after_the_other(batches, fields):
-    recipe = Recipe(**fields, random_state=3)
-    memory, labels = _follow(recipe, batches)
-    whole, steps = follow_all(recipe, begin(recipe, batches), batches, [1.0] * len(batches))
+    model_config = ModelConfig(**fields, random_state=3)
+    memory, labels = _follow(model_config, batches)
+    whole, steps = follow_all(
+        model_config, begin(model_config, batches), batches, [1.0] * len(batches)
+    )
     np.testing.assert_array_equal([step.clustering.labels for step in steps], labels)
     assert whole.clusters == memory.clusters
     assert whole.to_bytes() == memory.to_bytes()
@@ -58,28 +65,28 @@ def test_a_sequence_gives_the_labels_of_one_batch_after_the_other(batches, field
 def test_the_estimator_gives_the_labels_of_the_follower(batches, fields):
     model = DynamicMeans(**fields, random_state=3)
     found, _ = model.fit_sequence([batch.points for batch in batches])
-    _, labels = _follow(Recipe(**fields, random_state=3), batches)
+    _, labels = _follow(ModelConfig(**fields, random_state=3), batches)
     np.testing.assert_array_equal(found, labels)
 
 
 @pytest.mark.parametrize("fields", RECIPES.values(), ids=RECIPES)
 def test_a_memory_from_a_file_continues_label_for_label(batches, fields, tmp_path):
-    recipe = Recipe(**fields, random_state=3)
-    memory, _ = _follow(recipe, batches[:3])
+    model_config = ModelConfig(**fields, random_state=3)
+    memory, _ = _follow(model_config, batches[:3])
     memory.save(tmp_path / "memory")
     again = Memory.load(tmp_path / "memory")
     assert again.to_bytes() == memory.to_bytes()
     assert Memory.from_bytes(memory.to_bytes()).to_bytes() == memory.to_bytes()
     for batch in batches[3:]:
-        memory, step = follow(recipe, memory, batch)
-        again, other = follow(recipe, again, batch)
+        memory, step = follow(model_config, memory, batch)
+        again, other = follow(model_config, again, batch)
         np.testing.assert_array_equal(step.clustering.labels, other.clustering.labels)
     assert again.to_bytes() == memory.to_bytes()
     assert again.space == memory.space
 
 
 def test_damaged_memory_is_refused_in_one_line(batches, tmp_path):
-    memory, _ = _follow(Recipe(new_penalty=1.0), batches)
+    memory, _ = _follow(ModelConfig(new_penalty=1.0), batches)
     data = bytearray(memory.to_bytes())
     data[len(data) // 2] ^= 1
     with pytest.raises(ValueError, match=r"^'window 3' is not a dynmeans Memory .*damaged"):
@@ -90,19 +97,19 @@ def test_damaged_memory_is_refused_in_one_line(batches, tmp_path):
 
 
 def test_following_changes_no_earlier_memory(batches):
-    recipe = Recipe(new_penalty=0.3, families=True, random_state=0)
-    memory, _ = follow(recipe, begin(recipe, batches[:1]), batches[0])
+    model_config = ModelConfig(new_penalty=0.3, families=True, random_state=0)
+    memory, _ = follow(model_config, begin(model_config, batches[:1]), batches[0])
     before = memory.to_bytes()
-    follow(recipe, memory, batches[1])
+    follow(model_config, memory, batches[1])
     assert memory.to_bytes() == before
 
 
 def test_what_was_learned_travels_with_the_memory_and_rows_are_never_mixed_with_points(batches):
-    recipe = Recipe(space="standard", random_state=0)
-    memory, labels = _follow(recipe, batches)
+    model_config = ModelConfig(space="standard", random_state=0)
+    memory, labels = _follow(model_config, batches)
     assert memory.space.name == "standard"
     assert len(memory.clusters.ids) == 3
-    found, _ = predict(recipe, memory, batches[-1])
+    found, _ = predict(model_config, memory, batches[-1])
     np.testing.assert_array_equal(found, labels[-1])
     nearest = memory.clusters.ids[distances(memory, batches[-1]).argmin(axis=1)]
     np.testing.assert_array_equal(nearest, labels[-1])
@@ -111,12 +118,12 @@ def test_what_was_learned_travels_with_the_memory_and_rows_are_never_mixed_with_
 
 @pytest.mark.parametrize("space", ["raw", "standard"])
 def test_an_empty_beginning_settles_nothing_and_lets_time_pass(batches, space):
-    recipe, empty = Recipe(space=space, random_state=0), Batch(np.empty((0, 2)))
-    memory, _ = follow(recipe, begin(recipe, [empty]), empty)
+    model_config, empty = ModelConfig(space=space, random_state=0), Batch(np.empty((0, 2)))
+    memory, _ = follow(model_config, begin(model_config, [empty]), empty)
     assert memory.penalties is None
     assert (memory.clusters.n_steps, memory.clusters.time) == (1, 1.0)
-    memory, step = follow(recipe, memory, batches[0])
-    assert memory.is_settled
+    memory, step = follow(model_config, memory, batches[0])
+    assert memory.is_initialized
     assert (memory.clusters.n_steps, step.before.n_steps) == (2, 1)
 
 
@@ -130,9 +137,9 @@ def test_an_empty_beginning_settles_nothing_and_lets_time_pass(batches, space):
 )
 def test_a_recipe_that_disagrees_with_the_memory_is_refused_by_name(batches, change, told):
     fields = {"space": "standard", "random_state": 0}
-    memory, _ = _follow(Recipe(**fields), batches)
+    memory, _ = _follow(ModelConfig(**fields), batches)
     with pytest.raises(InputError, match=told):
-        follow(Recipe(**fields | change), memory, batches[0])
+        follow(ModelConfig(**fields | change), memory, batches[0])
 
 
 @pytest.mark.parametrize(
@@ -150,7 +157,7 @@ def test_a_recipe_that_disagrees_with_the_memory_is_refused_by_name(batches, cha
 )
 def test_a_wrong_recipe_is_refused_by_name(fields, told):
     with pytest.raises(ValueError, match=told):
-        Recipe(**fields)
+        ModelConfig(**fields)
 
 
 def test_every_field_says_what_it_is():
@@ -160,19 +167,19 @@ def test_every_field_says_what_it_is():
 
 
 def test_lambda_means_the_same_alone_and_by_name():
-    assert Recipe(4.0, max_gap=5) == Recipe(new_penalty=4.0, max_gap=5)
-    assert Recipe(4.0).to_json() == {"new_penalty": 4.0}
+    assert ModelConfig(4.0, max_gap=5) == ModelConfig(new_penalty=4.0, max_gap=5)
+    assert ModelConfig(4.0).to_json() == {"new_penalty": 4.0}
 
 
 def test_n_clusters_replaces_lambda_given_as_penalties_and_refuses_it_by_name():
-    assert Recipe(4.0, n_clusters=3) == Recipe(n_clusters=3)
+    assert ModelConfig(4.0, n_clusters=3) == ModelConfig(n_clusters=3)
     with pytest.raises(ValueError, match="chooses lambda"):
-        Recipe(new_penalty=4.0, n_clusters=3)
+        ModelConfig(new_penalty=4.0, n_clusters=3)
 
 
 def test_an_unknown_parameter_of_a_recipe_is_refused_by_name():
     with pytest.raises(TypeError, match="there is no parameter 'scale'"):
-        Recipe(scale="standard")
+        ModelConfig(scale="standard")
 
 
 def test_penalties_keep_their_revival_rule_if_n_clusters_chooses_lambda():
@@ -183,18 +190,22 @@ def test_penalties_keep_their_revival_rule_if_n_clusters_chooses_lambda():
 
 def test_a_recipe_survives_json():
     for values in RECIPES.values():
-        recipe = Recipe(**values, random_state=7, min_life=2)
-        assert Recipe.from_json(recipe.to_json()) == recipe
-    given = Recipe(Penalties(1.0, revival_penalty=0.1, drift=0.2, motion="steady", moving=[1]))
-    assert Recipe.from_json(given.to_json()) == given
+        model_config = ModelConfig(**values, random_state=7, min_batches=2)
+        assert ModelConfig.from_json(model_config.to_json()) == model_config
+    given = ModelConfig(
+        Penalties(
+            1.0, revival_penalty=0.1, drift=0.2, motion="constant_velocity", moving_features=[1]
+        )
+    )
+    assert ModelConfig.from_json(given.to_json()) == given
 
 
 @pytest.mark.parametrize("given", [(4, 8), [4, 8], "4-8"])
 def test_about_how_many_clusters_may_be_a_range(given):
-    recipe = Recipe(n_clusters=given)
-    assert recipe.n_clusters == (4.0, 8.0)
-    assert Recipe.from_json(json.loads(json.dumps(recipe.to_json()))) == recipe
-    assert Recipe(n_clusters="5").n_clusters == 5.0
+    model_config = ModelConfig(n_clusters=given)
+    assert model_config.n_clusters == (4.0, 8.0)
+    assert ModelConfig.from_json(json.loads(json.dumps(model_config.to_json()))) == model_config
+    assert ModelConfig(n_clusters="5").n_clusters == 5.0
 
 
 @pytest.mark.parametrize(
@@ -209,4 +220,4 @@ def test_about_how_many_clusters_may_be_a_range(given):
 )
 def test_a_range_that_means_nothing_is_refused(given, rule):
     with pytest.raises(InputError, match=f"^n_clusters .*{rule}"):
-        Recipe(n_clusters=given)
+        ModelConfig(n_clusters=given)

@@ -18,7 +18,7 @@ def memory():
 
 
 @pytest.mark.parametrize("value", WILD, ids=repr)
-@pytest.mark.parametrize("field", ["n_features", "entropy", "feature_names", "method"])
+@pytest.mark.parametrize("field", ["n_features", "seed", "feature_names", "method"])
 def test_a_memory_with_an_impossible_field_is_refused_or_usable(memory, field, value, tmp_path):
     arrays, header = memory._parts()
     path = tmp_path / "memory"

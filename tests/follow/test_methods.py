@@ -6,7 +6,7 @@ import pytest
 from sklearn.cluster import DBSCAN, HDBSCAN, KMeans
 
 from dynmeans import DynamicMeans, Memory, Run, cluster
-from dynmeans.follow.recipe import Recipe
+from dynmeans.follow.model_config import ModelConfig
 from dynmeans.inputs.input_error import InputError
 from dynmeans.metrics import accuracy_global
 from dynmeans.runs.configuration import RunConfig
@@ -85,9 +85,11 @@ def test_two_clusters_of_a_batch_never_share_an_identity():
 def test_detections_that_cross_keep_their_course():
     times = np.arange(-10, 11)
     batches = [[[t, 0.5], [-t, -0.5]] for t in times]
-    labels, _ = DynamicMeans(9.0, method="detections", motion="steady").fit_sequence(batches)
+    labels, _ = DynamicMeans(9.0, method="detections", motion="constant_velocity").fit_sequence(
+        batches
+    )
     assert [found.tolist() for found in labels] == [[0, 1]] * len(times)
-    still, _ = DynamicMeans(9.0, method="detections", motion="still").fit_sequence(batches)
+    still, _ = DynamicMeans(9.0, method="detections", motion="random_walk").fit_sequence(batches)
     assert [found.tolist() for found in still] != [[0, 1]] * len(times)
 
 
@@ -97,7 +99,7 @@ def test_steady_motion_is_chosen_for_walkers():
     batches = [starts + t * moves + rng.normal(0, 0.02, (12, 2)) for t in range(30)]
     model = DynamicMeans(method="detections")
     labels, _ = model.fit_sequence(batches)
-    assert model.penalties_.motion == "steady"
+    assert model.penalties_.motion == "constant_velocity"
     assert accuracy_global([np.arange(12)] * 30, labels) > 0.95
 
 
@@ -120,15 +122,15 @@ def test_a_memory_is_continued_label_for_label(tmp_path):
 def test_a_run_is_resumed_with_its_method(tmp_path):
     rng = np.random.default_rng(4)
     batches = [batch(rng, PLACES + 0.2 * t) for t in range(5)]
-    recipe = Recipe(new_penalty=4.0, method=HDBSCAN(min_cluster_size=8))
-    config = RunConfig(["x", "y"], recipe)
-    assert config.recipe.method == "hdbscan(min_cluster_size=8)"
+    model_config = ModelConfig(new_penalty=4.0, method=HDBSCAN(min_cluster_size=8))
+    config = RunConfig(["x", "y"], model_config)
+    assert config.model_config.method == "hdbscan(min_cluster_size=8)"
     Run.create(tmp_path / "one", config).close()
     for rows in batches:
         with Run.open(tmp_path / "one", config) as run:
             run.process(Window(rows))
     with Run.open(tmp_path / "one") as run:
-        assert run.config.recipe == recipe
+        assert run.config.model_config == model_config
         found = run.labels()["cluster_id"].to_numpy()
     model = DynamicMeans(4.0, method=HDBSCAN(min_cluster_size=8), random_state=0)
     np.testing.assert_array_equal(found, np.concatenate(model.fit_sequence(batches)[0]))
@@ -140,7 +142,7 @@ def test_one_call_takes_a_method():
     frame = pd.DataFrame(np.concatenate(rows), columns=["x", "y"]).assign(
         t=np.repeat(np.arange(10), [len(part) for part in rows])
     )
-    found = cluster(frame, features=["x", "y"], batch="t", method="hdbscan")
+    found = cluster(frame, features=["x", "y"], window_column="t", method="hdbscan")
     labels = np.split(found.labels.to_numpy(), np.cumsum([len(part) for part in rows])[:-1])
     assert accuracy_global(truth, labels) > 0.97
     assert (found.labels == -1).sum() > 10
@@ -160,14 +162,14 @@ def test_one_call_takes_a_method():
 )
 def test_what_is_no_method_is_refused(value, words):
     with pytest.raises((InputError, TypeError), match=words):
-        Recipe(method=value)
+        ModelConfig(method=value)
 
 
 @pytest.mark.parametrize("field", [{"families": True}, {"n_clusters": 3}, {"search": "deep"}])
 def test_fields_that_another_method_has_no_use_for_are_refused(field):
     (name,) = field
     with pytest.raises(InputError, match=f"{name} is not available in method='hdbscan'"):
-        Recipe(method="hdbscan", **field)
+        ModelConfig(method="hdbscan", **field)
 
 
 def test_a_clusterer_of_ones_own_is_followed_but_not_stored():
@@ -181,11 +183,11 @@ def test_a_clusterer_of_ones_own_is_followed_but_not_stored():
         def fit_predict(self, X):
             return (X[:, 0] > 5).astype(int)
 
-    recipe = Recipe(method=Halves())
+    model_config = ModelConfig(method=Halves())
     labels, _ = DynamicMeans(method=Halves()).fit_sequence([PLACES, PLACES + 0.1])
     assert [found.tolist() for found in labels] == [[0, 1, 0]] * 2
     with pytest.raises(InputError, match="to be stored"):
-        recipe.to_json()
+        model_config.to_json()
 
 
 def test_a_batch_too_small_for_the_clusterer_stops_nothing():

@@ -7,10 +7,10 @@ import sys
 _PROGRAM = """
 import hashlib, pickle
 import numpy as np
-from dynmeans.parameters.suggest import suggest_details
+from dynmeans.parameters.selection import suggest
 
 rows = np.random.default_rng(0).normal(size=(1500, 400)) * 0.97 ** np.arange(400)
-found = suggest_details([rows[:750], rows[750:]])
+found = suggest([rows[:750], rows[750:]])
 print(hashlib.sha256(pickle.dumps(found)).hexdigest())
 """
 

@@ -45,10 +45,10 @@ def test_probability_of_a_path_is_that_of_its_means_together():
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("n_features", [1, 2, 5])
-@pytest.mark.parametrize("moving", ["all", "first"])
-def test_the_compiled_description_of_courses_is_the_plain_one(seed, n_features, moving):
+@pytest.mark.parametrize("moving_features", ["all", "first"])
+def test_the_compiled_description_of_courses_is_the_plain_one(seed, n_features, moving_features):
     points, labels = random_paths(seed, speed=1.0, wander=0.2, n_features=n_features)
-    factors = np.ones(n_features) if moving == "all" else np.eye(n_features)[0]
+    factors = np.ones(n_features) if moving_features == "all" else np.eye(n_features)[0]
     found, expected = (way(points, labels, factors) for way in (describe, describe_slowly))
     assert found.paths == pytest.approx(expected.paths, rel=1e-9)
 
@@ -79,22 +79,26 @@ def choose(motion_model, **fixed):
 
 
 def test_steady_is_chosen_where_clusters_keep_a_course():
-    assert choose("steady").motion == "steady"
+    assert choose("constant_velocity").motion == "constant_velocity"
 
 
 def test_still_is_chosen_where_clusters_wander():
-    assert choose("still").motion == "still"
+    assert choose("random_walk").motion == "random_walk"
 
 
-@pytest.mark.parametrize("motion", ["still", "steady"])
+@pytest.mark.parametrize("motion", ["random_walk", "constant_velocity"])
 def test_motion_that_is_given_is_kept(motion):
-    assert choose("steady", motion=motion).motion == motion
+    assert choose("constant_velocity", motion=motion).motion == motion
 
 
 def test_moving_features_are_kept():
-    assert choose("steady", motion="steady", moving=[1]).moving == (1,)
+    assert choose(
+        "constant_velocity", motion="constant_velocity", moving_features=[1]
+    ).moving_features == (1,)
 
 
 def test_unknown_motion_is_refused():
-    with pytest.raises(ValueError, match="motion must be one of still, steady, got 'wild'"):
-        choose("steady", motion="wild")
+    with pytest.raises(
+        ValueError, match="motion must be one of random_walk, constant_velocity, got 'wild'"
+    ):
+        choose("constant_velocity", motion="wild")

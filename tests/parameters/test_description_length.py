@@ -116,8 +116,8 @@ def test_parts_are_what_their_models_say(describe):
     walked = life_model.walk(moves, 2, variance)
     assert found.paths == pytest.approx(life_model.beginnings(points, tracks) + walked, rel=1e-6)
     lived = life_model.fates(tracks, moves, 10) + life_model.births(tracks, 10)
-    assert found.lives == pytest.approx(lived)
-    assert found.length == -(found.places + found.labels + found.paths + found.lives)
+    assert found.lifetimes == pytest.approx(lived)
+    assert found.length == -(found.places + found.labels + found.paths + found.lifetimes)
 
 
 @both_ways

@@ -5,7 +5,7 @@ import dynmeans
 from dynmeans import DynamicMeans, Penalties, suggest_penalties
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.metrics import accuracy_global
-from dynmeans.parameters.suggest import suggest_details
+from dynmeans.parameters.selection import suggest
 
 
 def make_batches(n_steps=8, n_clusters=4, seed=0, **kind):
@@ -14,7 +14,7 @@ def make_batches(n_steps=8, n_clusters=4, seed=0, **kind):
 
 
 BATCHES = make_batches().batches
-FOUND = suggest_details(BATCHES)
+FOUND = suggest(BATCHES)
 
 
 def check_same(found, factor=1.0):
@@ -23,7 +23,7 @@ def check_same(found, factor=1.0):
     assert p.new_penalty == pytest.approx(factor * q.new_penalty, rel=0.42)
     assert (p.max_gap, p.reach) == (q.max_gap, q.reach)
     assert found.chosen.n_clusters == FOUND.chosen.n_clusters
-    assert found.chosen.n_identities == FOUND.chosen.n_identities
+    assert found.chosen.n_clusters_total == FOUND.chosen.n_clusters_total
 
 
 def test_it_is_a_public_name():
@@ -38,7 +38,7 @@ def test_the_suggested_penalties_find_the_clusters():
     labels, _ = model.fit_sequence(stream.batches)
     assert accuracy_global(stream.labels, labels) > 0.99
     assert FOUND.chosen.n_clusters == 4.0
-    assert FOUND.chosen.n_identities == 4
+    assert FOUND.chosen.n_clusters_total == 4
 
 
 def test_the_chosen_candidate_is_among_those_tried():
@@ -49,11 +49,11 @@ def test_the_chosen_candidate_is_among_those_tried():
 
 @pytest.mark.parametrize("factor", [1e-3, 64.0])
 def test_scaling_the_data_scales_lambda_by_the_square_and_nothing_else(factor):
-    check_same(suggest_details([factor * batch for batch in BATCHES]), factor**2)
+    check_same(suggest([factor * batch for batch in BATCHES]), factor**2)
 
 
 def test_shifting_the_data_changes_nothing():
-    check_same(suggest_details([batch + np.array([3.0, -50.0]) for batch in BATCHES]))
+    check_same(suggest([batch + np.array([3.0, -50.0]) for batch in BATCHES]))
 
 
 def test_the_order_of_rows_does_not_matter():
@@ -63,14 +63,14 @@ def test_the_order_of_rows_does_not_matter():
 
 
 def test_the_same_batches_give_the_same_suggestion_bit_for_bit():
-    assert suggest_details(BATCHES) == FOUND
+    assert suggest(BATCHES) == FOUND
 
 
 def test_a_generator_changes_the_visiting_orders():
     stream = make_batches(seed=4, n_clusters=12, spread=0.06, motion=0.05)
-    fixed = suggest_details(stream.batches)
-    drawn = suggest_details(stream.batches, rng=np.random.default_rng(1))
-    again = suggest_details(stream.batches, rng=np.random.default_rng(1))
+    fixed = suggest(stream.batches)
+    drawn = suggest(stream.batches, rng=np.random.default_rng(1))
+    again = suggest(stream.batches, rng=np.random.default_rng(1))
     assert drawn == again
     assert [c.bits for c in drawn.candidates] != [c.bits for c in fixed.candidates]
 
@@ -78,8 +78,8 @@ def test_a_generator_changes_the_visiting_orders():
 def test_a_row_of_weight_two_is_two_rows():
     weights = [np.where(np.arange(len(batch)) % 4 == 0, 2.0, 1.0) for batch in BATCHES]
     repeated = [b.repeat(w.astype(int), axis=0) for b, w in zip(BATCHES, weights, strict=True)]
-    found = suggest_details(BATCHES, sample_weight=weights)
-    expected = suggest_details(repeated)
+    found = suggest(BATCHES, sample_weight=weights)
+    expected = suggest(repeated)
     assert found.penalties.new_penalty == pytest.approx(expected.penalties.new_penalty)
     assert found.chosen.bits == pytest.approx(expected.chosen.bits)
 
@@ -91,7 +91,7 @@ def test_a_row_of_weight_zero_takes_no_part():
 
 
 def test_float32_points_are_taken_as_they_are():
-    check_same(suggest_details([batch.astype(np.float32) for batch in BATCHES]))
+    check_same(suggest([batch.astype(np.float32) for batch in BATCHES]))
 
 
 def test_time_between_batches_scales_gaps_and_drift():
@@ -104,13 +104,13 @@ def test_time_between_batches_scales_gaps_and_drift():
 
 def test_empty_batches_let_time_pass():
     empty = np.empty((0, 2))
-    found = suggest_details([empty, *BATCHES[:4], empty, *BATCHES[4:]])
+    found = suggest([empty, *BATCHES[:4], empty, *BATCHES[4:]])
     assert found.n_batches == 8
-    assert found.chosen.n_identities == 4
+    assert found.chosen.n_clusters_total == 4
 
 
 def test_one_batch_gives_lambda_and_leaves_the_rest_at_the_defaults():
-    found = suggest_details(BATCHES[:1])
+    found = suggest(BATCHES[:1])
     assert found.chosen.n_clusters == 4.0
     assert (found.penalties.max_gap, found.penalties.reach) == (6.8, 1.2)
     assert "single batch" in found.explanation
@@ -123,14 +123,14 @@ def test_absences_make_the_gap_longer():
     for t in range(30):
         seen = places[[(t + 3 * k) % 12 < 6 for k in range(4)]]  # six batches on, six off
         batches.append(seen.repeat(8, axis=0) + 0.3 * rng.normal(size=(8 * len(seen), 2)))
-    found = suggest_details(batches)
+    found = suggest(batches)
     assert found.penalties.max_gap >= 6.8
-    assert found.chosen.n_identities == 4
+    assert found.chosen.n_clusters_total == 4
 
 
 def test_far_moves_make_the_reach_longer():
     stream = make_batches(20, 8, seed=1, spread=0.003, motion=0.03)
-    assert suggest_details(stream.batches).penalties.reach > 1.2
+    assert suggest(stream.batches).penalties.reach > 1.2
 
 
 def test_given_values_are_kept():
@@ -141,7 +141,7 @@ def test_given_values_are_kept():
 
 
 def test_points_that_are_all_alike_have_no_scale():
-    found = suggest_details([np.ones((5, 2)), np.ones((3, 2))], max_gap=4.0)
+    found = suggest([np.ones((5, 2)), np.ones((3, 2))], max_gap=4.0)
     assert found.penalties == Penalties(1.0, max_gap=4.0, reach=1.2)
     assert "placeholder" in found.explanation
 

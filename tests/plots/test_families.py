@@ -23,12 +23,12 @@ TREE = FamilyTree(
 def families_at(level):
     seen = np.array([[0, 0, 7], [0, 1, 4], [0, 2, 1]])
     sizes = np.array([7.0, 4.0, 1.0]), np.array([3, 3, 1])
-    return Families(TREE, level, *sizes, seen, homes=TREE.ids, home_distances=np.zeros(3))
+    return Families(TREE, level, *sizes, seen, homes=TREE.ids, nearest_family_distance=np.zeros(3))
 
 
 def test_members_of_a_join_are_neighbors(history):
     data = _family_plot_data(families_at(0), history)
-    assert [life.cluster_id for life in data.timeline.lives] == [0, 2, 1]
+    assert [life.cluster_id for life in data.timeline.lifetimes] == [0, 2, 1]
     assert data.family_ids == (0, 0, 1)
 
 
@@ -46,7 +46,7 @@ def test_only_joins_up_to_the_level_belong_to_a_family(history):
 def test_identity_that_is_not_shown_makes_no_fork(history):
     # 2 has the fewest points: 0 stands for both where 1 joins.
     data = _family_plot_data(families_at(0), history, max_clusters=2)
-    assert [life.cluster_id for life in data.timeline.lives] == [0, 1]
+    assert [life.cluster_id for life in data.timeline.lifetimes] == [0, 1]
     (join,) = data.joins
     assert (join.rows, join.begins, join.height) == ((0.0, 1.0), (-8.0, -8.0), 16.0)
 
@@ -58,19 +58,19 @@ def test_touching_has_a_quarter_of_the_width_and_the_rest_is_a_distance():
 
 
 def test_lives_and_forks_have_the_colors_of_families(history):
-    tree, lives = plot_families(families_at(0), history, Figure().subplots(1, 2))
+    tree, lifetimes = plot_families(families_at(0), history, Figure().subplots(1, 2))
     forks = [to_hex(color).upper() for color in tree.collections[0].get_colors()]
     assert forks == [identity_color(0), "#999999"]
-    gaps = [to_hex(color).upper() for color in lives.collections[1].get_colors()]
+    gaps = [to_hex(color).upper() for color in lifetimes.collections[1].get_colors()]
     assert set(gaps) == {identity_color(0), identity_color(1)}
-    shades = {to_hex(color).upper() for color in lives.collections[0].get_facecolors()}
+    shades = {to_hex(color).upper() for color in lifetimes.collections[0].get_facecolors()}
     assert shades == {identity_color(0), identity_color(1)}  # 2 has the color of 0
 
 
 def test_new_figure_is_made_without_axes(history, agg):
-    tree, lives = plot_families(families_at(np.inf), history)
-    assert tree.figure is lives.figure
-    assert tree.get_ylim() == lives.get_ylim()
+    tree, lifetimes = plot_families(families_at(np.inf), history)
+    assert tree.figure is lifetimes.figure
+    assert tree.get_ylim() == lifetimes.get_ylim()
 
 
 def test_families_of_another_stream_are_refused(history):

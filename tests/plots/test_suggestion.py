@@ -41,7 +41,7 @@ def test_the_number_of_clusters_has_its_own_scale(ax):
 
 
 def test_a_single_candidate_can_be_drawn(ax):
-    plot_suggestion(Suggestion(CHOSEN, (CHOSEN,), 1, 1, is_scale_known=False), ax)
+    plot_suggestion(Suggestion(CHOSEN, (CHOSEN,), 1, 1, has_scale=False), ax)
 
 
 def test_other_things_are_refused():

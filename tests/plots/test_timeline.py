@@ -14,47 +14,47 @@ from dynmeans.plots.timeline import _timeline_data
 
 
 def test_lives_are_in_order_of_birth(history):
-    assert [life.cluster_id for life in _timeline_data(history).lives] == [0, 1, 2]
+    assert [life.cluster_id for life in _timeline_data(history).lifetimes] == [0, 1, 2]
 
 
 def test_life_without_a_gap_is_one_stretch(history):
-    (stretch,) = _timeline_data(history).lives[0].stretches
+    (stretch,) = _timeline_data(history).lifetimes[0].stretches
     assert stretch.edges.tolist() == [0.5, 1.5, 2.5, 4.0]
     assert stretch.counts.tolist() == [2, 3, 2]
 
 
 def test_gap_divides_a_life(history):
-    life = _timeline_data(history).lives[1]
+    life = _timeline_data(history).lifetimes[1]
     assert [stretch.edges.tolist() for stretch in life.stretches] == [[0.5, 1.5], [2.5, 4.0, 6.0]]
     assert [stretch.counts.tolist() for stretch in life.stretches] == [[1], [2, 1]]
     assert life.gaps == ((1.5, 2.5),)
 
 
 def test_cluster_that_is_remembered_at_the_end_has_a_gap_to_the_end(history):
-    assert _timeline_data(history).lives[0].gaps == ((4.0, 6.0),)
+    assert _timeline_data(history).lifetimes[0].gaps == ((4.0, 6.0),)
 
 
 def test_gap_ends_when_the_cluster_is_forgotten(longer_history):
     # The batch at 5 now ends at 5.5; 0 was last seen at 3, until 4, and forgotten at 6.
-    life = _timeline_data(longer_history).lives[0]
+    life = _timeline_data(longer_history).lifetimes[0]
     assert life.forgotten == 6.0
     assert life.gaps == ((4.0, 6.0),)
 
 
 def test_births_and_returns_have_the_times_of_their_events(history):
-    lives = _timeline_data(history).lives
-    assert [life.born for life in lives] == [1.0, 1.0, 5.0]
-    assert [life.returned for life in lives] == [(), (3.0,), ()]
+    lifetimes = _timeline_data(history).lifetimes
+    assert [life.born for life in lifetimes] == [1.0, 1.0, 5.0]
+    assert [life.returned for life in lifetimes] == [(), (3.0,), ()]
 
 
 def test_birth_before_the_history_begins_is_unknown(windowed_history):
-    assert [life.born for life in _timeline_data(windowed_history).lives] == [None, None, 5.0]
+    assert [life.born for life in _timeline_data(windowed_history).lifetimes] == [None, None, 5.0]
 
 
 def test_clusters_with_the_most_points_are_kept(history):
     # 0 has 2 + 3 + 2 points, 1 has 1 + 2 + 1, 2 has 1.
     data = _timeline_data(history, max_clusters=2)
-    assert [(life.cluster_id, life.n_points) for life in data.lives] == [(0, 7), (1, 4)]
+    assert [(life.cluster_id, life.n_points) for life in data.lifetimes] == [(0, 7), (1, 4)]
     assert data.n_clusters == 3
 
 

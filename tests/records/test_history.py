@@ -88,11 +88,11 @@ def test_clusters_frame_has_one_row_for_each_cluster_and_batch(history):
 
 def test_in_frames_unconfirmed_identities_are_minus_one_or_left_out(history):
     # Identity 0 holds two points in one batch, identity 1 one point in each of two.
-    labels = history.to_frame("labels", min_life=2)["cluster_id"].tolist()
-    assert labels == np.concatenate(history.confirmed_labels(min_life=2)).tolist()
+    labels = history.to_frame("labels", min_batches=2)["cluster_id"].tolist()
+    assert labels == np.concatenate(history.confirmed_labels(min_batches=2)).tolist()
     assert sorted(labels) == [-1, -1, 1, 1]
-    assert history.to_frame("clusters", min_life=2)["cluster_id"].tolist() == [1, 1]
-    assert set(history.to_frame("events", min_cluster_size=2, min_life=2)["cluster_id"]) == {1}
+    assert history.to_frame("clusters", min_batches=2)["cluster_id"].tolist() == [1, 1]
+    assert set(history.to_frame("events", min_cluster_size=2, min_batches=2)["cluster_id"]) == {1}
     assert len(history.to_frame("events", min_cluster_size=3)) == 0
 
 

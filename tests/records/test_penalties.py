@@ -131,5 +131,7 @@ def test_max_gap_counts_the_step_of_the_return(max_gap, missed):
     ],
 )
 def test_what_is_printed_can_be_typed(pair):
-    penalties = Penalties(0.7, **pair, revival="exact", motion="steady", moving=[1])
+    penalties = Penalties(
+        0.7, **pair, revival="exact", motion="constant_velocity", moving_features=[1]
+    )
     assert eval(repr(penalties)) == penalties

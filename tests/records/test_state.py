@@ -13,8 +13,8 @@ import pytest
 
 from dynmeans import ClusterState, DynamicMeans
 from dynmeans.files.archive import write_archive
-from dynmeans.follow.begin import remembering
-from dynmeans.follow.recipe import Recipe
+from dynmeans.follow.init_memory import memory_from_clusters
+from dynmeans.follow.model_config import ModelConfig
 
 FIELDS = {
     "ids": [3, 7],
@@ -257,6 +257,6 @@ def test_a_state_off_a_network_is_read_where_its_bytes_are_not_aligned():
     assert buffers
     assert again == state
     assert all(getattr(again, name).flags.aligned for name in ("ids", "centers", "weights"))
-    assert DynamicMeans.from_memory(remembering(Recipe(1.0), again)).predict(
+    assert DynamicMeans.from_memory(memory_from_clusters(ModelConfig(1.0), again)).predict(
         [[9.0, 9.0]]
     ).tolist() == [1]

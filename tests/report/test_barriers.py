@@ -4,8 +4,8 @@ import pytest
 from report_pages import DESKTOP, PHONE, Page
 
 from dynmeans import Penalties
-from dynmeans.report import report_data, try_page, write_report
-from dynmeans.report.trial import Trial
+from dynmeans.report import browser_page, report_data, write_report
+from dynmeans.report.recluster_settings import Trial
 
 SCREENS = [(DESKTOP, "light"), (DESKTOP, "dark"), (PHONE, "light")]
 
@@ -19,7 +19,7 @@ def page(driver):
 def report_with_panel(stream, tmp_path_factory):
     data = report_data(stream.history, points=stream.batches, title="Ships")
     trial = Trial(Penalties(1.0, max_gap=5, reach=1.2))
-    return write_report(data.with_trial(trial), tmp_path_factory.mktemp("page") / "report.html")
+    return write_report(data.with_recluster(trial), tmp_path_factory.mktemp("page") / "report.html")
 
 
 @pytest.mark.parametrize(("size", "scheme"), SCREENS)
@@ -35,7 +35,7 @@ def test_a_report_has_no_barriers(page, report_with_panel, size, scheme):
 @pytest.mark.parametrize(("size", "scheme"), SCREENS)
 def test_the_page_for_files_has_no_barriers(page, size, scheme, tmp_path):
     page.show_as(size, scheme)
-    page.open(try_page.write_try_page(tmp_path / "try.html"))
+    page.open(browser_page.write_try_page(tmp_path / "try.html"))
     assert page.barriers() == []
     page.click("#try-blobs")
     page.wait("!document.getElementById('try-labels').hidden")

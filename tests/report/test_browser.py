@@ -15,7 +15,7 @@ from dynmeans import DynamicMeans
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.plots.identity_colors import DARK_PALETTE, PALETTE
 from dynmeans.report import report_data, write_report
-from dynmeans.report.packing import pack_chunk
+from dynmeans.report.encode import pack_chunk
 
 
 def press(page, *keys):
@@ -230,13 +230,13 @@ def test_space_plays_and_pauses(page):
 
 
 def test_arrow_keys_in_the_list_of_lives_choose_a_cluster_and_escape_lets_go(page):
-    lives = page.find("#lives")
-    lives.send_keys(Keys.ARROW_DOWN, Keys.ARROW_DOWN)
+    lifetimes = page.find("#lives")
+    lifetimes.send_keys(Keys.ARROW_DOWN, Keys.ARROW_DOWN)
     page.settle()
     assert page.text("#details-name") == "Cluster 1"
-    assert lives.get_attribute("aria-activedescendant") == "lives-1"
+    assert lifetimes.get_attribute("aria-activedescendant") == "lives-1"
     assert page.find("#lives-1").get_attribute("aria-selected") == "true"
-    lives.send_keys(Keys.ESCAPE)
+    lifetimes.send_keys(Keys.ESCAPE)
     page.settle()
     assert page.text("#details h2") == "In this batch"
 

@@ -28,7 +28,7 @@ def ring_batches(n_steps=6):
 def ring(tmp_path_factory):
     """The page, its families, and the identities that are confirmed."""
     batches = ring_batches()
-    model = DynamicMeans(0.3, max_gap=4, reach=3, motion="steady", random_state=0)
+    model = DynamicMeans(0.3, max_gap=4, reach=3, motion="constant_velocity", random_state=0)
     labels, history = model.fit_sequence(batches)
     dates = [datetime(2026, 3, 1) + timedelta(hours=k) for k in range(len(batches))]
     data = report_data(history, points=batches, times=dates, feature_names=["east", "north"])
@@ -65,10 +65,10 @@ def palette(ids):
 
 def test_a_slider_through_the_levels_gives_members_the_color_of_their_family(family_page, ring):
     page, (_, families, ids) = family_page, ring
-    n_families = len(np.unique(families.of(ids)))
+    n_families = len(np.unique(families.map_labels(ids)))
     assert n_families < len(ids)
     assert page.text("#level-now").endswith(f": {n_families} families")
-    assert colors(page, "#lives .stretch") == palette(families.of(ids))
+    assert colors(page, "#lives .stretch") == palette(families.map_labels(ids))
     picture = page.run("return scene.toDataURL()")
     slide(page, 0)
     assert "nothing joined" in page.text("#level-now")
@@ -131,7 +131,7 @@ def test_a_cluster_on_its_course_has_an_arrow_and_a_speed(family_page):
 
 def test_only_one_family_is_listed_and_the_link_keeps_it(family_page, ring):
     page, (_, families, ids) = family_page, ring
-    members = ids[families.of(ids) == 0]
+    members = ids[families.map_labels(ids) == 0]
     assert 1 < len(members) < len(ids)
     Select(page.find("#only-family")).select_by_visible_text(f"family 0 ({len(members)})")
     page.settle()

@@ -7,7 +7,7 @@ import pytest
 
 from dynmeans import DynamicMeans, find_families
 from dynmeans.report import report_data, write_report
-from dynmeans.report.packing import pack_chunk
+from dynmeans.report.encode import pack_chunk
 
 CENTERS = np.array([[0.0, 0.0], [1.0, 0.0], [20.0, 0.0], [21.0, 0.0], [60.0, 0.0], [61.0, 0.0]])
 

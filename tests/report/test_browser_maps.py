@@ -7,7 +7,7 @@ from report_pages import DESKTOP, PHONE, Page
 from dynmeans import Run
 from dynmeans.report.from_run import run_report
 from dynmeans.report.render_page import write_report
-from dynmeans.runs import Recipe, RunConfig, Window
+from dynmeans.runs import ModelConfig, RunConfig, Window
 
 AROUND = np.array([[0.3, 0.3], [-0.3, 0.3], [0.3, -0.3], [-0.3, -0.3]])
 
@@ -16,9 +16,11 @@ AROUND = np.array([[0.3, 0.3], [-0.3, 0.3], [0.3, -0.3], [-0.3, -0.3]])
 def storms(tmp_path_factory):
     """One storm over the date line and one near the pole, which rise by day and by night."""
     folder = tmp_path_factory.mktemp("storms")
-    space = "geo(lat,lon) + 5*angle:24(hour)"
-    recipe = Recipe(new_penalty=600.0**2, space=space, motion="steady", random_state=0)
-    with Run.create(folder / "run", RunConfig(("lat", "lon", "hour"), recipe)) as run:
+    space = "geo(lat,lon) + 5*cyclic:24(hour)"
+    model_config = ModelConfig(
+        new_penalty=600.0**2, space=space, motion="constant_velocity", random_state=0
+    )
+    with Run.create(folder / "run", RunConfig(("lat", "lon", "hour"), model_config)) as run:
         for day in range(6):
             places = np.array([[10.0, 177.0 + 2 * day, 23.0 + 0.5 * day], [80.0, 20.0, 12.0]])
             rows = np.concatenate([place + np.c_[AROUND, [0, 0.1, 0.2, 0.3]] for place in places])
@@ -122,7 +124,7 @@ def test_rows_are_downloaded_as_the_data_write_them(page):
 
 def test_the_penalty_is_told_in_kilometers_and_hours(storms):
     parameters = dict(run_report(storms[0]).parameters)
-    assert parameters["new_beyond"] == "600 km or 120 h"
+    assert parameters["new_cluster_distance"] == "600 km or 120 h"
 
 
 def test_another_scale_is_tried_in_the_unit_of_the_space(page):
@@ -141,4 +143,4 @@ def test_another_scale_is_tried_in_the_unit_of_the_space(page):
     speeds = page.run("return dynmeansReport.store.batches[5].velocities.map((axis) => [...axis])")
     assert max(speeds[1]) == pytest.approx(2.0, abs=0.5), "degrees of longitude in a step"
     page.click("#trial-python")
-    assert 'space="geo(lat,lon) + 5*angle:24(hour)"' in page.text("#trial-copied")
+    assert 'space="geo(lat,lon) + 5*cyclic:24(hour)"' in page.text("#trial-copied")

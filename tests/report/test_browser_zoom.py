@@ -14,7 +14,7 @@ from selenium.webdriver.common.keys import Keys
 
 from dynmeans import DynamicMeans, find_families
 from dynmeans.report import report_data, write_report
-from dynmeans.report.packing import pack_report
+from dynmeans.report.encode import pack_report
 
 
 def domain(page):
@@ -237,7 +237,7 @@ def test_a_stray_point_does_not_press_the_rest_into_a_corner(page, tmp_path):
 def test_two_reports_side_by_side_move_together(page, stream, tmp_path):
     data = report_data(stream.history, points=stream.batches, title="One")
     other = report_data(make_stream(9).history, title="Two")
-    page.open(write_report(data, tmp_path / "two.html", beside=other))
+    page.open(write_report(data, tmp_path / "two.html", as_same_device=other))
     page.wait("window.dynmeansReports !== undefined")
     page.run("dynmeansReports[1].view.goTo(4); dynmeansReports[0].player.zoom(0.5)")
     assert page.run("return dynmeansReports.map(({view}) => view.index)") == [4, 4]

@@ -10,9 +10,9 @@ import pytest
 from dynmeans import DynamicMeans, Event, History
 from dynmeans.records.events import KINDS
 from dynmeans.records.step_record import StepRecord
-from dynmeans.report import build, report_data, thinning
+from dynmeans.report import build, downsample, report_data
 from dynmeans.report.axes import FEATURE_NUMBERS
-from dynmeans.report.packing import pack_report
+from dynmeans.report.encode import pack_report
 from dynmeans.runs.reading.sampling import Sample
 
 
@@ -128,7 +128,7 @@ def test_nothing_left_out_needs_no_note(stream):
 
 
 def test_thinned_points_are_told_with_the_rule(stream, monkeypatch):
-    monkeypatch.setattr(thinning, "MAX_PER_BATCH", 10)
+    monkeypatch.setattr(downsample, "MAX_PER_BATCH", 10)
     data = report_data(stream.history, points=stream.batches)
     assert data.points.sizes.tolist() == [10] * 12
     (note,) = data.notes
@@ -268,7 +268,7 @@ def test_what_is_no_history_is_refused():
 def steady_history(**report):
     """One cluster that moves by (2, 1) a step, in steps of ten minutes."""
     batches = [np.array([[2.0, 1.0], [2.2, 1.0]]) * [1, 1] + [2.0 * k, k] for k in range(6)]
-    history = history_of(batches, new_penalty=9.0, motion="steady", reach=4)
+    history = history_of(batches, new_penalty=9.0, motion="constant_velocity", reach=4)
     dates = [datetime(2026, 3, 1) + timedelta(minutes=10 * k) for k in range(6)]
     return report_data(history, points=batches, times=dates, **report)
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from dynmeans import find_families
-from dynmeans.records.families import APART, Families, FamilyTree, joined_groups
+from dynmeans.records.families import APART, Families, FamilyTree, merge_groups
 from dynmeans.report import report_data
+from dynmeans.report.encode import pack_report
 from dynmeans.report.family_levels import family_levels
-from dynmeans.report.packing import pack_report
 
 
 def tree_of(n, rng):
@@ -29,7 +29,7 @@ def tree_of(n, rng):
         *sizes,
         np.empty((0, 2), dtype=int),
         homes=np.arange(n),
-        home_distances=np.ones(n),
+        nearest_family_distance=np.ones(n),
     )
 
 
@@ -41,21 +41,21 @@ def test_every_level_gives_the_shown_clusters_the_families_of_the_whole_tree(see
     kept = family_levels(families, shown)
     assert len(kept.heights) < 29
     for level in (-8.0, *families.levels):
-        groups = joined_groups(30, kept.joined[kept.heights <= level])
-        np.testing.assert_array_equal(groups[shown], families.at(level).of(shown))
+        groups = merge_groups(30, kept.joined[kept.heights <= level])
+        np.testing.assert_array_equal(groups[shown], families.cut(level).map_labels(shown))
 
 
 def test_a_page_is_given_the_levels_and_who_is_confirmed(stream):
     families = find_families(stream.batches, stream.history)
     data = report_data(stream.history, points=stream.batches).with_families(families)
-    packed = pack_report(data.with_confirmed(min_cluster_size=30, min_life=4))
+    packed = pack_report(data.with_confirmed(min_cluster_size=30, min_batches=4))
     assert packed["families"]["level"] == families.level
-    assert packed["confirmed"] == {"min_cluster_size": 30.0, "min_life": 4}
+    assert packed["confirmed"] == {"min_cluster_size": 30.0, "min_batches": 4}
 
 
 def test_a_size_that_means_nothing_is_refused(stream):
-    with pytest.raises(ValueError, match="min_life must be"):
-        report_data(stream.history).with_confirmed(min_life=0)
+    with pytest.raises(ValueError, match="min_batches must be"):
+        report_data(stream.history).with_confirmed(min_batches=0)
 
 
 def test_what_is_too_small_for_a_name_is_shown_with_its_home():

@@ -9,12 +9,12 @@ from typer.testing import CliRunner
 
 from dynmeans import Penalties
 from dynmeans.cli.app import app_for
-from dynmeans.follow.recipe import Recipe
+from dynmeans.follow.model_config import ModelConfig
 from dynmeans.inputs.batch_times import read_times
 from dynmeans.report.descriptions import descriptions
 from dynmeans.report.from_run import run_report
+from dynmeans.runs.analysis.profiles import describe_clusters
 from dynmeans.runs.configuration import RunConfig
-from dynmeans.runs.look.profiles import describe_clusters
 from dynmeans.runs.reading.window import Window
 from dynmeans.runs.run import Run
 
@@ -24,7 +24,7 @@ def run(tmp_path):
     """Two places in three named windows, the second of them empty; a row weighs 2."""
     config = RunConfig(
         ("east", "north"),
-        Recipe(Penalties(1.0, max_gap=5, reach=1.5), random_state=0),
+        ModelConfig(Penalties(1.0, max_gap=5, reach=1.5), random_state=0),
         sample_size=3,
         source={"input": "/secret/place/ships.csv", "every": "1d", "truth": "ship", "sql": None},
     )
@@ -79,13 +79,13 @@ def test_the_command_that_is_copied_clusters_the_same_rows(tmp_path, monkeypatch
     (tmp_path / "two places.csv").write_text("when,east,north\n" + "\n".join(rows) + "\n")
     given = ["two places.csv", "--time", "when", "--every", "2min", "--features", "east,north"]
     penalties = ["--new-penalty", "4", "--max-gap", "3", "--reach", "1.5"]
-    assert _cluster(*given, *penalties, "--out", "run") == 0
+    assert _cluster(*given, *penalties, "--output", "run") == 0
     with Run.open(tmp_path / "run") as made:
         command = run_report(made).trial.command
         labels = made.labels()
     words = shlex.split(command)
     assert words[:2] == ["dynmeans", "cluster"]
-    assert _cluster(*words[2:], *penalties, "--out", "again") == 0
+    assert _cluster(*words[2:], *penalties, "--output", "again") == 0
     with Run.open(tmp_path / "again") as again:
         assert again.labels().equals(labels)
 
@@ -156,7 +156,7 @@ def test_clusters_are_described_by_what_sets_them_apart(run):
 
 def test_descriptions_keep_to_their_room_the_largest_clusters_first(run):
     profiles = describe_clusters(run)
-    largest = int(profiles.ids[np.argmax(profiles.lives.n_points)])
+    largest = int(profiles.ids[np.argmax(profiles.lifetimes.n_points)])
     whole = descriptions(profiles)
     room = 16 + sum(len(text) + 4 for text in whole[largest])
     assert list(descriptions(profiles, room)) == [largest]

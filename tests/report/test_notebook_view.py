@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from report_pages import Page
 
+from dynmeans.cluster_function.view import ReportView
 from dynmeans.inputs.input_error import InputError
-from dynmeans.one_call.view import ReportView
 
 HOST = """<!DOCTYPE html><meta charset="utf-8"><div id="out"></div>
 <script type="text/plain" id="page">{page}</script>

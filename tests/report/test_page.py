@@ -13,7 +13,8 @@ from report_pages import FEATURES, TITLE
 from dynmeans import History
 from dynmeans.records.step_record import StepRecord
 from dynmeans.report import render_report, report_data, write_report
-from dynmeans.report.packing import pack_chunk, pack_report
+from dynmeans.report.browser_page import TRY_SCRIPTS
+from dynmeans.report.encode import pack_chunk, pack_report
 from dynmeans.report.render_page import (
     ENGINE_SCRIPTS,
     LIVE_SCRIPTS,
@@ -22,7 +23,6 @@ from dynmeans.report.render_page import (
     STYLES,
     WORKER_SCRIPTS,
 )
-from dynmeans.report.try_page import TRY_SCRIPTS
 
 
 def data_of(text):

@@ -5,7 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dynmeans.report.thinning import MAX_PER_BATCH, choose_clusters, choose_rows, points_per_batch
+from dynmeans.report.downsample import (
+    MAX_PER_BATCH,
+    choose_clusters,
+    downsample_rows,
+    points_per_batch,
+)
 
 
 @given(st.lists(st.integers(0, 300), min_size=1, max_size=20), st.integers(0, 2000))
@@ -23,7 +28,7 @@ def test_no_batch_shows_more_points_than_can_be_drawn_quickly():
 @given(st.lists(st.integers(-1, 4), min_size=1, max_size=80), st.integers(0, 90))
 def test_every_cluster_keeps_its_share_to_one_point(labels, n_kept):
     labels = np.array(labels)
-    rows = choose_rows(labels, n_kept)
+    rows = downsample_rows(labels, n_kept)
     assert len(rows) == min(n_kept, len(labels)) == len(np.unique(rows))
     for label in np.unique(labels):
         share = min(n_kept / len(labels), 1.0) * np.sum(labels == label)

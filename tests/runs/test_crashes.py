@@ -9,7 +9,7 @@ import pytest
 import run_cases
 
 from dynmeans import Run
-from dynmeans.runs.store import label_parts
+from dynmeans.runs.store import label_files
 
 DRIVER = Path(__file__).parents[1] / "support" / "kill_driver.py"
 
@@ -70,13 +70,13 @@ def test_a_part_without_its_commit_is_ignored_and_put_away_on_resume(table, tmp_
         patch.setattr("dynmeans.runs.store.store.insert_commit", stop)
         with pytest.raises(StoppedError):
             run_cases.follow(table, folder)
-    left = list((folder / label_parts.FOLDER).iterdir())
+    left = list((folder / label_files.FOLDER).iterdir())
     assert len(left) == 1
     with Run.open(folder) as run:
         assert run.status().n_rows == 0
         assert len(run.labels()) == 0
-        run._store.begin_writing()
-    assert list((folder / label_parts.FOLDER).iterdir()) == []
+        run._store.lock_for_writing()
+    assert list((folder / label_files.FOLDER).iterdir()) == []
 
 
 @pytest.fixture

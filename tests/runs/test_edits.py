@@ -11,8 +11,8 @@ from dynmeans import Run
 from dynmeans.cli.__main__ import main
 from dynmeans.plots.timeline import _timeline_data
 from dynmeans.report.from_run import run_report
-from dynmeans.runs.export.label_files import export_labels
-from dynmeans.runs.look.label_view import LabelView
+from dynmeans.runs.analysis.label_view import LabelView
+from dynmeans.runs.export.export_labels import export_labels
 from dynmeans.runs.store import edit_log
 
 
@@ -26,11 +26,11 @@ def folder(tmp_path, monkeypatch):
 
 def test_a_name_is_kept_with_who_and_when(folder):
     with Run.open(folder) as run:
-        made = run.name_cluster(2, "  TUG\n17 ", who="ann")
+        made = run.name_cluster(2, "  TUG\n17 ", author="ann")
     with Run.open(folder) as run:
         assert run.edits.names == {2: "TUG 17"}
         assert run.edits.log == (made,)
-    assert (made.who, made.at[-6:], made.text) == ("ann", "+00:00", "TUG 17")
+    assert (made.author, made.created_at[-6:], made.text) == ("ann", "+00:00", "TUG 17")
 
 
 def test_the_last_name_counts_and_an_empty_one_takes_it_away(folder):
@@ -113,8 +113,8 @@ def test_a_merger_shows_all_of_a_group_as_the_one_that_stays(folder):
         run.merge_clusters(2, 3)
         run.merge_clusters(1, 2)
         assert run.edits.merged == {2: 1, 3: 1}
-        assert run.clusters()["shown_as"].tolist() == [0, 1, 1, 1]
-        assert run.edits.shown_names() == {2: "as 1", 3: "as 1"}
+        assert run.clusters()["merged_into"].tolist() == [0, 1, 1, 1]
+        assert run.edits.display_names() == {2: "as 1", 3: "as 1"}
         with pytest.raises(ValueError, match="2 and 3 are shown as one cluster already"):
             run.merge_clusters(2, 3)
 
@@ -166,7 +166,7 @@ def test_clusters_are_named_while_another_process_writes(folder):
         writer.lock()
         with Run.open(folder) as run:
             run.name_cluster(0, "seen live")
-        writer.finish({"rows_read": 96, "key": None}, n_dropped=1)
+        writer.finish({"rows_read": 96, "key": None}, n_dropped_rows=1)
         assert writer.edits.names == {0: "seen live"}
         writer.verify()
 
@@ -181,7 +181,7 @@ def test_clusters_are_named_while_another_process_writes(folder):
 )
 def test_a_changed_or_missing_edit_is_noticed(folder, change):
     with Run.open(folder) as run:
-        run.name_cluster(0, "a", who="ann")
+        run.name_cluster(0, "a", author="ann")
     with sqlite3.connect(folder / "run.sqlite") as connection:
         connection.execute(change)
     connection.close()
@@ -200,7 +200,7 @@ def test_exported_labels_show_names_and_mergers_unless_asked_not_to(folder, caps
     found = pd.read_csv("out.csv")
     assert found["cluster_id"].tolist() == raw.replace(1, 0).tolist()
     assert set(found["cluster_name"].dropna()) == {"'=cmd"}  # a spreadsheet would run it
-    assert main(["labels", "run", "-o", "raw.parquet", "--as-found"]) == 0
+    assert main(["labels", "run", "-o", "raw.parquet", "--raw-labels"]) == 0
     assert pd.read_parquet("raw.parquet")["cluster_id"].tolist() == raw.tolist()
 
 
@@ -217,7 +217,7 @@ def raw_ids(run):
 
 
 def test_names_are_in_events_plots_and_the_report(folder, capsys):
-    assert main(["name", "run", "1", "TUG 17", "--who", "ann"]) == 0
+    assert main(["name", "run", "1", "TUG 17", "--author", "ann"]) == 0
     assert capsys.readouterr().out == "1  TUG 17\n"
     assert main(["events", "run", "--kind", "born", "--cluster", "1"]) == 0
     assert capsys.readouterr().out.endswith("born      1 (TUG 17)\n")
@@ -225,14 +225,14 @@ def test_names_are_in_events_plots_and_the_report(folder, capsys):
     assert capsys.readouterr().out.endswith("0: 0, 1 (TUG 17), 2, 3\n")
     with Run.open(folder) as run:
         assert run.events(cluster_id=1)["name"].unique().tolist() == ["TUG 17"]
-        lives = _timeline_data(run.history()).lives
-        assert [life.name for life in lives] == ["0", "TUG 17", "2", "3"]
+        lifetimes = _timeline_data(run.history()).lifetimes
+        assert [life.name for life in lifetimes] == ["0", "TUG 17", "2", "3"]
         assert run_report(run).cluster_names == {1: "TUG 17"}
 
 
 def test_the_log_says_what_was_undone(folder, capsys):
     for words in (["merge", "0", "3"], ["undo"], ["pin", "1"]):
-        assert main(["edit", "run", *words, "--who", "ann"]) == 0
+        assert main(["edit", "run", *words, "--author", "ann"]) == 0
     capsys.readouterr()
     assert main(["edit", "run"]) == 0
     told = [line.partition("ann: ")[2] for line in capsys.readouterr().out.splitlines()]

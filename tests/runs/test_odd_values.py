@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from dynmeans import DynamicMeans, Run, cluster
-from dynmeans.follow.recipe import Recipe
+from dynmeans.follow.model_config import ModelConfig
 from dynmeans.records.suggestion import SuggestionWarning
+from dynmeans.runs.analysis.profiles import describe_clusters
 from dynmeans.runs.configuration import RunConfig
-from dynmeans.runs.look.profiles import describe_clusters
 from dynmeans.runs.reading.window import Window
 from dynmeans.spaces.standard import Standard
 
@@ -43,17 +43,17 @@ def test_a_unit_is_that_of_the_other_values():
 
 
 def test_what_sets_clusters_apart_is_not_blinded(tmp_path):
-    with Run.create(tmp_path / "run", RunConfig(["x", "y"], Recipe(new_penalty=20.0))) as run:
+    with Run.create(tmp_path / "run", RunConfig(["x", "y"], ModelConfig(new_penalty=20.0))) as run:
         run.process([Window(rows) for rows in batches(1e9)])
         found = describe_clusters(run)
     largest = np.argsort(found.n_kept)[-3:]
-    assert all(abs(found.apart(row)[0][1]) > 1.0 for row in largest)
+    assert all(abs(found.largest_differences(row)[0][1]) > 1.0 for row in largest)
 
 
 def test_noise_belongs_to_no_cluster_that_is_described():
     frame = pd.DataFrame(np.concatenate(batches(500.0)), columns=["x", "y"])
     frame["t"] = np.arange(len(frame)) // 120
-    found = cluster(frame, features=["x", "y"], batch="t", method="dbscan(eps=1.0)")
+    found = cluster(frame, features=["x", "y"], window_column="t", method="dbscan(eps=1.0)")
     assert (found.labels == -1).sum() > 0
     told = found.describe()
     assert told["deviation_x"].max() < 1.0
@@ -63,10 +63,12 @@ def test_noise_belongs_to_no_cluster_that_is_described():
 def test_means_have_the_digits_of_their_deviation(tmp_path):
     rng = np.random.default_rng(0)
     rows = rng.normal([51.507351, 1e5], [2e-4, 900.0], (200, 2))
-    with Run.create(tmp_path / "run", RunConfig(["lat", "alt"], Recipe(new_penalty=1e9))) as run:
+    with Run.create(
+        tmp_path / "run", RunConfig(["lat", "alt"], ModelConfig(new_penalty=1e9))
+    ) as run:
         run.process(Window(rows))
         found = describe_clusters(run)
-    lat, alt = found.told(0, found.means[0])
+    lat, alt = found.format_values(0, found.means[0])
     assert lat.startswith("51.507")
     assert len(lat.partition(".")[2]) == 5
     assert alt.endswith("0")

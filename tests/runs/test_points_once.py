@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dynmeans import DynamicMeans, Run
-from dynmeans.follow.recipe import Recipe
+from dynmeans.follow.model_config import ModelConfig
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
 from dynmeans.spaces.standard import Standard
@@ -19,8 +19,8 @@ def test_a_run_maps_every_window_into_its_space_once(tmp_path, monkeypatch):
         n_mapped.append(len(rows))
         return to_points(space, rows)
 
-    recipe = Recipe(new_penalty=4.0, space="standard", random_state=0)
-    with Run.create(tmp_path / "run", RunConfig(("x", "y"), recipe)) as run:
+    model_config = ModelConfig(new_penalty=4.0, space="standard", random_state=0)
+    with Run.create(tmp_path / "run", RunConfig(("x", "y"), model_config)) as run:
         run.process(Window(ROWS))
         monkeypatch.setattr(Standard, "to_points", counted)
         run.process([Window(ROWS + 0.1), Window(ROWS[:20])])
@@ -31,7 +31,7 @@ def test_a_run_maps_every_window_into_its_space_once(tmp_path, monkeypatch):
 def test_distances_of_a_run_are_those_of_the_estimator(space, tmp_path):
     given = {"new_penalty": 4.0, "space": space, "random_state": 0}
     model = DynamicMeans(**given).fit(ROWS)
-    with Run.create(tmp_path / "run", RunConfig(("x", "y"), Recipe(**given))) as run:
+    with Run.create(tmp_path / "run", RunConfig(("x", "y"), ModelConfig(**given))) as run:
         run.process(Window(ROWS))
         labels = run.labels()
     away = model.transform(ROWS)[np.arange(30), np.searchsorted(model.cluster_ids_, model.labels_)]

@@ -15,7 +15,7 @@ from dynmeans.runs.after_commit import Retention
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
 from dynmeans.runs.store.run_tables import step_records
-from dynmeans.runs.store.sent import note_sent
+from dynmeans.runs.store.sink_offsets import commit_offset
 
 REMOVED = "labels of the first 8 rows were removed as too old"
 WINDOWS = [Window([[0.1 * i], [9.0]]) for i in range(6)]
@@ -27,7 +27,7 @@ def folder(tmp_path):
     folder = tmp_path / "run"
     with Run.create(folder, RunConfig(("x",), RECIPE)) as run:
         run.process(WINDOWS, commit_seconds=0.0)
-        for part in run.parts()[:4]:
+        for part in run.label_files()[:4]:
             then = time.time() - 86400
             os.utime(folder / "labels" / part.name, (then, then))
     return folder
@@ -66,7 +66,7 @@ def test_a_run_resumes_after_labels_were_put_away(folder):
 def test_labels_that_were_not_sent_stay(folder):
     with Run.open(folder) as run:
         run.lock()
-        note_sent(run.store, "labels redis://somewhere/0?stream=a", 2)
+        commit_offset(run.store, "labels redis://somewhere/0?stream=a", 2)
     assert apply(folder) == 2
 
 
@@ -89,7 +89,7 @@ def test_labels_and_scores_of_a_run_whose_old_labels_are_gone_say_so(tmp_path, c
     with Run.create(folder, RunConfig(("x",), RECIPE, source={"truth": "who"})) as run:
         points, truth = np.arange(300)[:, None] % 2 * 9.0, np.arange(300) % 2
         run.process([Window(points, truth=truth) for _ in range(2)], commit_seconds=0.0)
-        run.store.forget_parts(run.parts()[:1])
+        run.store.delete_label_files(run.label_files()[:1])
     told = "the labels of the first 300 rows were removed"
     assert main(["labels", str(folder), "--labels-only", "-o", str(tmp_path / "l.csv")]) == 0
     assert told in capsys.readouterr().err
@@ -116,7 +116,7 @@ def test_a_window_never_gets_labels_of_another_while_labels_are_removed(tmp_path
         next(records), next(records)
         parts = writer.parts()
         gone = [part for part in parts if part.last_step < 20]
-        writer.store.forget_parts(gone)
+        writer.store.delete_label_files(gone)
         writer.store.remove_files(gone)
         with pytest.warns(UserWarning, match="labels of the first .* were removed as too old"):
             rest = list(records)
@@ -134,7 +134,7 @@ def test_labels_that_are_removed_while_they_are_read_are_reported(tmp_path):
         tables = reader.label_tables()
         next(tables)
         gone = writer.parts()[:10]
-        writer.store.forget_parts(gone)
+        writer.store.delete_label_files(gone)
         writer.store.remove_files(gone)
         with pytest.warns(UserWarning, match="were removed as too old"):
             rest = [step for table in tables for step in table["step"].to_pylist()]
@@ -146,9 +146,9 @@ def test_a_window_whose_labels_are_missing_without_removal_is_damage(tmp_path):
     run_of_sizes(folder, 6)
     with Run.open(folder) as run:
         run.lock()
-        part = run.parts()[2]
+        part = run.label_files()[2]
         with run.store.transaction() as connection:
-            connection.execute("DELETE FROM parts WHERE first_step = ?", (part.first_step,))
+            connection.execute("DELETE FROM label_files WHERE first_step = ?", (part.first_step,))
         with pytest.raises(ValueError, match="damaged"):
             run.history(first_step=1)
 
@@ -172,9 +172,9 @@ def test_histories_beside_a_writer_that_removes_labels_hold_their_own_labels(tmp
         thread.start()
         for i in range(1, 200):
             run.process([few_rows(i)])
-            gone = run.parts()[:-3]
+            gone = run.label_files()[:-3]
             if gone:
-                run.store.forget_parts(gone)
+                run.store.delete_label_files(gone)
                 run.store.remove_files(gone)
         is_over.set()
         thread.join()

@@ -10,10 +10,10 @@ import run_cases
 from run_cases import RECIPE
 
 from dynmeans import DynamicMeans, Run
-from dynmeans.follow.recipe import Recipe
+from dynmeans.follow.model_config import ModelConfig
+from dynmeans.runs.analysis.profiles import describe_clusters
+from dynmeans.runs.analysis.run_families import families_of_run
 from dynmeans.runs.configuration import RunConfig
-from dynmeans.runs.look.profiles import describe_clusters
-from dynmeans.runs.look.run_families import families_of_run
 from dynmeans.runs.reading.window import Window
 from dynmeans.runs.store import schema
 
@@ -44,7 +44,7 @@ def test_distance_is_to_the_center_of_the_row_s_cluster(run):
     # Centers are (1, 0) and (9, 0): each row is 1 away from its own.
     run.process(Window([[0.0, 0.0], [2.0, 0.0], [8.0, 0.0], [10.0, 0.0]]))
     labels = run.labels()
-    centers = run.state.centers[labels["cluster_id"]]
+    centers = run.cluster_state.centers[labels["cluster_id"]]
     points = np.array([[0.0, 0.0], [2.0, 0.0], [8.0, 0.0], [10.0, 0.0]])
     np.testing.assert_allclose(labels["distance"], np.linalg.norm(points - centers, axis=1))
 
@@ -140,7 +140,7 @@ def test_a_column_of_another_length_than_the_points_is_refused():
 def test_weights_reach_the_clustering(run):
     # (3 * 0 + 1 * 0.4) / 4 = 0.1
     run.process(Window([[0.0, 0.0], [0.4, 0.0]], weights=np.array([3.0, 1.0])))
-    np.testing.assert_allclose(run.state.centers, [[0.1, 0.0]])
+    np.testing.assert_allclose(run.cluster_state.centers, [[0.1, 0.0]])
 
 
 def test_elapsed_time_reaches_the_clustering(run):
@@ -274,7 +274,7 @@ def test_a_run_is_not_replaced_unless_asked(run):
 def test_a_run_without_a_window_holds_nothing_and_is_replaced(run):
     run.close()
     with Run.create(run.folder, RunConfig(("x", "y"), replace(RECIPE, n_init=5))) as other:
-        assert other.config.recipe.n_init == 5
+        assert other.config.model_config.n_init == 5
 
 
 def test_overwriting_starts_over_and_leaves_other_files_alone(tmp_path):
@@ -347,7 +347,7 @@ def damaged(tmp_path):
     """A run of two parts, closed, and the first part's path."""
     with Run.create(tmp_path / "run", CONFIG) as run:
         run.process(batches_of(2), commit_seconds=0.0)
-        part = run.folder / "labels" / run.parts()[0].name
+        part = run.folder / "labels" / run.label_files()[0].name
     return tmp_path / "run", part
 
 
@@ -419,6 +419,6 @@ def test_families_of_a_run_are_those_of_the_estimator(tmp_path, about):
     frames = [pd.DataFrame(b.points, columns=["x", "y"]) for b in batches]
     model = DynamicMeans(**fields)
     model.fit_sequence(frames)
-    with Run.create(tmp_path / "hinted", RunConfig(["x", "y"], Recipe(**fields))) as hinted:
+    with Run.create(tmp_path / "hinted", RunConfig(["x", "y"], ModelConfig(**fields))) as hinted:
         hinted.process(batches)
         assert families_of_run(hinted).level == model.families_.level

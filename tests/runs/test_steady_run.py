@@ -9,14 +9,16 @@ import run_cases
 from dynmeans import DynamicMeans, Penalties, Run
 from dynmeans.cli.__main__ import main
 from dynmeans.datasets.moving_gaussians import moving_gaussians
-from dynmeans.follow.recipe import Recipe
+from dynmeans.follow.model_config import ModelConfig
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
 
-PENALTIES = Penalties(0.02, max_gap=5, reach=1.2, motion="steady", moving=[0, 1])
-CONFIG = RunConfig(("x", "y"), Recipe(PENALTIES, random_state=0))
+PENALTIES = Penalties(
+    0.02, max_gap=5, reach=1.2, motion="constant_velocity", moving_features=[0, 1]
+)
+CONFIG = RunConfig(("x", "y"), ModelConfig(PENALTIES, random_state=0))
 STREAM = moving_gaussians(
-    10, 4, rng=np.random.default_rng(1), motion=0.05, spread=0.02, motion_model="steady"
+    10, 4, rng=np.random.default_rng(1), motion=0.05, spread=0.02, motion_model="constant_velocity"
 )
 WINDOWS = [Window(batch) for batch in STREAM.batches]
 
@@ -29,10 +31,10 @@ def folder(tmp_path):
 
 
 def test_run_equals_the_estimator(folder):
-    model = DynamicMeans(0.02, max_gap=5, reach=1.2, motion="steady", random_state=0)
+    model = DynamicMeans(0.02, max_gap=5, reach=1.2, motion="constant_velocity", random_state=0)
     _, history = model.fit_sequence(STREAM.batches)
     with Run.open(folder, CONFIG) as run:
-        assert run.state == model.state_
+        assert run.cluster_state == model.state_
         assert run.penalties == PENALTIES
         for record, expected in zip(run.history(), history, strict=True):
             np.testing.assert_array_equal(record.velocities, expected.velocities)
@@ -56,9 +58,9 @@ def test_changed_velocities_are_found(folder):
 
 
 def test_motion_of_another_kind_is_refused(folder):
-    recipe = Recipe(PENALTIES.with_motion("still"), random_state=0)
+    model_config = ModelConfig(PENALTIES.with_motion("random_walk"), random_state=0)
     with pytest.raises(ValueError, match=r"penalties was .*motion steady.*, is .*"):
-        Run.open(folder, RunConfig(("x", "y"), recipe))
+        Run.open(folder, RunConfig(("x", "y"), model_config))
 
 
 def test_configuration_is_read_as_it_was_stored():
@@ -69,12 +71,12 @@ def test_command_line_takes_motion_and_moving_features(tmp_path, monkeypatch, ca
     monkeypatch.chdir(tmp_path)
     run_cases.moving_table(8).to_csv("rows.csv", index=False)
     options = ["-f", "x,y", "--time", "when", "--every", "1min", "--new-penalty", "1"]
-    steady = ["--motion", "steady", "--moving", "y"]
+    steady = ["--motion", "constant_velocity", "--moving-features", "y"]
     assert main(["cluster", "rows.csv", *options, *steady, "-o", "run"]) == 0
     with Run.open("run") as run:
-        assert run.penalties.moving == (1,)
-        assert run.state.velocities.any()
-        assert not run.state.velocities[:, 0].any()
+        assert run.penalties.moving_features == (1,)
+        assert run.cluster_state.velocities.any()
+        assert not run.cluster_state.velocities[:, 0].any()
     capsys.readouterr()
-    assert main(["cluster", "rows.csv", *options, "--moving", "y", "-o", "other"]) == 1
-    assert "--moving needs --motion" in capsys.readouterr().err
+    assert main(["cluster", "rows.csv", *options, "--moving-features", "y", "-o", "other"]) == 1
+    assert "--moving-features needs --motion" in capsys.readouterr().err

@@ -43,7 +43,7 @@ def test_a_run_that_was_stopped_resumes_to_the_labels_names_and_words_of_an_unbr
 ):
     news.to_parquet(tmp_path / "news.parquet")
     path, options = str(tmp_path / "news.parquet"), {"text": "headline", **WEEKLY}
-    dynmeans.cluster(path, out=tmp_path / "whole", **options)
+    dynmeans.cluster(path, run_folder=tmp_path / "whole", **options)
     stops = iter([2, 3])
     process = Run.process
 
@@ -61,8 +61,8 @@ def test_a_run_that_was_stopped_resumes_to_the_labels_names_and_words_of_an_unbr
     monkeypatch.setattr(Run, "process", killed)
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):
-            dynmeans.cluster(path, out=tmp_path / "broken", **options)
-    dynmeans.cluster(path, out=tmp_path / "broken", **options)
+            dynmeans.cluster(path, run_folder=tmp_path / "broken", **options)
+    dynmeans.cluster(path, run_folder=tmp_path / "broken", **options)
     assert_same_run(all_of(tmp_path / "broken"), all_of(tmp_path / "whole"))
 
 
@@ -90,7 +90,7 @@ def test_texts_without_a_word_are_noise_that_is_counted(news):
     found = dynmeans.cluster(frame, text="headline", **WEEKLY)
     assert found.labels.index[found.labels == -1].tolist() == [5, 7]
     assert found.status.n_wordless == 2
-    assert "2 rows without a word: noise, with the label -1." in found.story()
+    assert "2 rows without a word: noise, with the label -1." in found.summary()
 
 
 def test_hostile_texts_are_clustered_or_noise_and_leave_no_markup_on_the_page(tmp_path):
@@ -103,7 +103,7 @@ def test_hostile_texts_are_clustered_or_noise_and_leave_no_markup_on_the_page(tm
     ]
     texts += ["war of words <img src=x onerror=alert(1)>", None] + ["storm and flood"] * 20
     frame = pd.DataFrame({"t": texts, "n": np.arange(len(texts)) // 10})
-    found = dynmeans.cluster(frame, text="t", batch="n")
+    found = dynmeans.cluster(frame, text="t", window_column="n")
     assert found.labels.notna().all()
     names = [name for name in found.topics["name"] if name] + list(found.clusters["name"].dropna())
     assert not any(set(name) & set("<>&") for name in names)
@@ -113,11 +113,13 @@ def test_hostile_texts_are_clustered_or_noise_and_leave_no_markup_on_the_page(tm
 
 def test_windows_without_any_word_let_time_pass():
     frame = pd.DataFrame({"t": ["storm flood", "...", "storm flood"], "n": [0, 1, 2]})
-    assert dynmeans.cluster(frame, text="t", batch="n").labels.tolist() == [0, -1, 0]
+    assert dynmeans.cluster(frame, text="t", window_column="n").labels.tolist() == [0, -1, 0]
 
 
 def test_topics_come_in_the_number_asked_for_and_stay_in_one_group(news, tmp_path):
-    found = dynmeans.cluster(news, text="headline", n_clusters=4, out=tmp_path / "run", **WEEKLY)
+    found = dynmeans.cluster(
+        news, text="headline", n_clusters=4, run_folder=tmp_path / "run", **WEEKLY
+    )
     assert found.labels.nunique() == 4
     assert len(found.topics) == 4
     assert found.topics["n_texts"].is_monotonic_decreasing
@@ -151,5 +153,5 @@ def test_a_column_of_numbers_is_no_text(news):
 
 
 def test_a_job_of_texts_stores_how_they_are_read():
-    options = WindowOptions(text="t", count=5, language="none", stop_words=("foo",))
+    options = WindowOptions(text="t", rows_per_window=5, language="none", stop_words=("foo",))
     assert WindowOptions.from_fields((), options.to_fields()) == options

@@ -78,7 +78,7 @@ def test_rows_that_are_added_are_no_edit(frame, tmp_path):
         frame[:end].to_parquet(path, index=False)
         run_cases.follow(path, folder, FULL)
     with Run.open(folder) as run:
-        assert run.status().n_rows + run.status().n_dropped == len(frame)
+        assert run.status().n_rows + run.status().n_dropped_rows == len(frame)
 
 
 def test_the_digest_does_not_depend_on_where_the_run_was_stopped(tmp_path, monkeypatch):

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from dynmeans import Run
-from dynmeans.runs import Recipe, RunConfig, Window
+from dynmeans.runs import ModelConfig, RunConfig, Window
 from dynmeans.serve.metrics import metrics_text
 
 ROOT = Path(__file__).parents[2]
@@ -22,7 +22,7 @@ DEPLOY = ROOT / "deploy"
 
 @pytest.fixture
 def metrics(tmp_path):
-    config = RunConfig(("x",), Recipe(new_penalty=1.0, random_state=0))
+    config = RunConfig(("x",), ModelConfig(new_penalty=1.0, random_state=0))
     with Run.create(tmp_path / "run", config) as run:
         run.process([Window([[0.0], [5.0]], name="2026-03-01T00:00:00+00:00")])
         return metrics_text(run, 0).decode()

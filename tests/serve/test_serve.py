@@ -15,7 +15,7 @@ from serving import served, windows
 from dynmeans import Run
 from dynmeans.cli.__main__ import main
 from dynmeans.runs.configuration import RunConfig
-from dynmeans.serve.server import guarded_app, serve
+from dynmeans.serve.server import make_guarded_app, serve
 
 TOKEN = "a-token-of-some-length"
 DOCS = Path(__file__).parents[2] / "docs"
@@ -83,7 +83,7 @@ def test_what_a_run_holds_is_given_as_json(address):
 
 
 def test_every_address_is_described(folder):
-    app = guarded_app(folder, None)
+    app = make_guarded_app(folder, None)
     page = (DOCS / "live-page-and-alerts.md").read_text()
     assert {route.path for route in app._app.routes} == set(
         re.findall(r"[` ](/[a-z/]*)[`? ]", page)

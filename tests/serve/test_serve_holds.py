@@ -21,7 +21,7 @@ from dynmeans.runs.reading.window import Window
 from dynmeans.runs.store import run_tables
 from dynmeans.runs.store.store import Store
 from dynmeans.serve import connections, guard, server
-from dynmeans.serve.api import MOST_READERS
+from dynmeans.serve.api import MAX_CLIENTS
 
 CONFIG = RunConfig(("x", "y"), RECIPE)
 JSON = {"content-type": "application/json"}
@@ -97,7 +97,7 @@ def half_sent(address, n, text):
 
 def test_half_sent_requests_keep_nobody_out(folder, monkeypatch):
     for module in (connections, server):
-        monkeypatch.setattr(module, "MOST_CONNECTIONS", 60)
+        monkeypatch.setattr(module, "MAX_CONNECTIONS", 60)
     with served(folder, TOKEN) as address:
         raws = half_sent(address, 80, b"GET /api/status HTTP/1.1\r\nhost: loc")
         try:
@@ -153,7 +153,7 @@ def unread(address, n, room=4096):
 
 def test_clients_that_never_read_keep_nobody_out(folder, monkeypatch):
     for module in (connections, server):
-        monkeypatch.setattr(module, "MOST_CONNECTIONS", 60)
+        monkeypatch.setattr(module, "MAX_CONNECTIONS", 60)
     with served(folder) as address:
         raws = unread(address, 65)
         try:
@@ -202,7 +202,7 @@ def test_no_more_readers_than_the_limit_are_admitted(folder):
 
     with served(folder) as address:
         found = asyncio.run(ask(address))
-        assert found.count(200) == MOST_READERS
+        assert found.count(200) == MAX_CLIENTS
         assert found.count(503) == 30
         # All have left: there is room again.
         readers = lambda: 'readers{run="run"} 0.0' in httpx.get(address + "/metrics").text  # noqa: E731

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dynmeans.plots.earth import earth, lines_of
-from dynmeans.spaces.angle import Angle
+from dynmeans.spaces.cyclic import Angle
 from dynmeans.spaces.geo import Geo, earth_features
-from dynmeans.spaces.globe import great_circle, seam_of, shortest, unwrapped
+from dynmeans.spaces.globe import find_seam, great_circle, unwrap, wrap_differences
 from dynmeans.spaces.named import find_space
 
 longitudes = st.floats(-180, 180)
@@ -18,7 +18,7 @@ latitudes = st.floats(-89, 89)
 @given(st.lists(longitudes, min_size=1, max_size=20), st.sampled_from([24.0, 360.0]))
 def test_no_value_lies_at_the_other_side_of_a_seam_from_its_neighbors(values, period):
     values = np.array(values)
-    shown = unwrapped(values, seam_of(values, period), period)
+    shown = unwrap(values, find_seam(values, period), period)
     np.testing.assert_allclose(np.mod(shown - values + period / 2, period), period / 2, atol=1e-9)
     around = np.sort(np.mod(values, period))
     widest = np.diff(around, append=around[0] + period).max()
@@ -29,12 +29,12 @@ def test_no_value_lies_at_the_other_side_of_a_seam_from_its_neighbors(values, pe
 def test_values_of_one_turn_keep_their_numbers():
     for values in ([-130.0, -60.0], [5.0, 9.0], [200.0, 220.0], [-179.0, -20.0]):
         values = np.array(values)
-        np.testing.assert_array_equal(unwrapped(values, seam_of(values, 360.0), 360.0), values)
+        np.testing.assert_array_equal(unwrap(values, find_seam(values, 360.0), 360.0), values)
 
 
 def test_a_full_circle_is_cut_where_maps_are():
-    assert seam_of(np.arange(-180.0, 180.0), 360.0) == -180.0
-    assert seam_of(np.arange(0.0, 24.0), 24.0) == 0.0
+    assert find_seam(np.arange(-180.0, 180.0), 360.0) == -180.0
+    assert find_seam(np.arange(0.0, 24.0), 24.0) == 0.0
 
 
 @given(longitudes, latitudes, longitudes, latitudes)
@@ -51,7 +51,7 @@ def test_a_great_circle_goes_the_shortest_way(lon, lat, to_lon, to_lat):
 
 
 def test_differences_go_the_short_way_round():
-    away = shortest(np.array([[350.0, 350.0]]), (360.0, None))
+    away = wrap_differences(np.array([[350.0, 350.0]]), (360.0, None))
     assert away.tolist() == [[-10.0, 350.0]]
 
 
@@ -102,19 +102,19 @@ def _holds(ring, lon, lat):
     [
         ("geo", 144.0, "12 km"),
         ("geo", 2.371e6, "1,540 km"),
-        ("angle:24", 0.09, "0.3 h"),
-        ("angle:17", 0.09, "distance 0.3"),
+        ("cyclic:24", 0.09, "0.3 h"),
+        ("cyclic:17", 0.09, "distance 0.3"),
         ("cosine", 1.2, "cosine 0.4"),
         ("standard", 4.0, "2 standard deviations"),
-        ("0.1*geo(0,1) + angle:24(2)", 4.0, "20 km or 2 h"),
+        ("0.1*geo(0,1) + cyclic:24(2)", 4.0, "20 km or 2 h"),
     ],
 )
 def test_a_penalty_is_told_in_the_unit_of_the_space(space, squared, told):
-    assert find_space(space).tell(squared) == told
+    assert find_space(space).format_distance(squared) == told
 
 
 def test_spaces_say_which_features_come_round_again_and_which_are_the_earth():
-    mixed = find_space("geo(1,2) + angle:24(0)")
+    mixed = find_space("geo(1,2) + cyclic:24(0)")
     assert mixed.periods(3) == (24.0, None, 360.0)
     assert mixed.lon_lat() == (2, 1)
     assert find_space("raw").periods(2) == (None, None)

@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 
 from dynmeans import DynamicMeans
 from dynmeans.engine.batch import Batch
-from dynmeans.follow.begin import begin
 from dynmeans.follow.follow import follow
+from dynmeans.follow.init_memory import begin
+from dynmeans.follow.model_config import ModelConfig
 from dynmeans.follow.predict import expected
-from dynmeans.follow.recipe import Recipe
 from dynmeans.inputs.input_error import InputError
 from dynmeans.metrics import accuracy_global
 from dynmeans.spaces.geo import EARTH_RADIUS, Geo
 from dynmeans.spaces.landmarks import Landmarks
 from dynmeans.spaces.named import SPACES, find_space, space_from_json
-from dynmeans.spaces.space import points_where_they_lie
+from dynmeans.spaces.space import map_on_device
 
 NAMED = {
     "raw": "raw",
@@ -27,11 +27,11 @@ NAMED = {
     "robust": "robust",
     "auto": "auto",
     "geo": "geo",
-    "angle": "angle:24",
+    "cyclic": "cyclic:24",
     "cosine": "cosine",
     "words": "words",
     "landmarks": "landmarks:12",
-    "mixed": "0.1*geo(0,1) + angle:24(2) + robust(3)",
+    "mixed": "0.1*geo(0,1) + cyclic:24(2) + robust(3)",
 }
 
 
@@ -43,19 +43,19 @@ def _rows(name, n=60, seed=0):
         return np.hstack(
             [_rows("geo", n, seed), rng.uniform(0, 24, (n, 1)), rng.normal(size=(n, 1))]
         )
-    if name == "angle":
+    if name == "cyclic":
         return rng.uniform(0, 24, (n, 2))
     return rng.normal(5.0, 2.0, (n, 3)) * [1.0, 10.0, 100.0]
 
 
 def _followed(batches, **fields):
-    recipe = Recipe(**fields, random_state=0)
+    model_config = ModelConfig(**fields, random_state=0)
     rows = [Batch(batch) for batch in batches]
-    memory, labels = begin(recipe, rows), []
+    memory, labels = begin(model_config, rows), []
     for batch in rows:
-        memory, step = follow(recipe, memory, batch)
+        memory, step = follow(model_config, memory, batch)
         labels.append(step.clustering.labels)
-    return recipe, memory, np.concatenate(labels)
+    return model_config, memory, np.concatenate(labels)
 
 
 def test_every_space_is_tested_here():
@@ -69,7 +69,7 @@ def test_a_space_comes_back_from_json_with_every_bit(name):
     again = space_from_json(json.loads(json.dumps(space.to_json())))
     assert again == space
     np.testing.assert_array_equal(again.to_points(rows), space.to_points(rows))
-    assert find_space(NAMED[name]).could_become(again)
+    assert find_space(NAMED[name]).is_compatible(again)
 
 
 @pytest.mark.parametrize("name", [name for name in NAMED if name != "landmarks"])
@@ -85,7 +85,7 @@ def test_rows_come_back_from_points(name):
 def test_rows_are_mapped_one_by_one_whatever_rows_are_beside_them(name):
     rows = _rows(name)
     space = find_space(NAMED[name]).fit(rows)
-    parts = [points_where_they_lie(space, rows[i : i + 7]) for i in range(0, len(rows), 7)]
+    parts = [map_on_device(space, rows[i : i + 7]) for i in range(0, len(rows), 7)]
     np.testing.assert_array_equal(np.concatenate(parts), space.to_points(rows))
 
 
@@ -122,7 +122,7 @@ def test_a_chord_of_500_km_is_shorter_than_the_way_by_less_than_a_thousandth():
 
 def test_names_say_which_feature_is_the_latitude():
     rows = np.array([[178.4, -18.1]])
-    space = find_space("geo").for_features(["start_lon", "start_lat"])
+    space = find_space("geo").bind_features(["start_lon", "start_lat"])
     np.testing.assert_array_equal(space.to_points(rows), Geo().to_points(rows[:, ::-1]))
 
 
@@ -152,26 +152,26 @@ def test_storms_across_the_date_line_and_a_pole_are_followed_as_elsewhere(seed):
 
 def test_midnight_is_no_seam():
     hours = np.array([[23.8], [0.1], [0.3], [23.9], [12.0], [12.2]])
-    *_, labels = _followed([hours], new_penalty=4.0, space="angle:24")
+    *_, labels = _followed([hours], new_penalty=4.0, space="cyclic:24")
     assert len(set(labels[:4])) == 1
     assert len(set(labels)) == 2
 
 
 @pytest.mark.parametrize(
     ("space", "fields"),
-    [("angle:360", slice(1, 2)), ("geo", slice(0, 2))],
-    ids=["angle", "geo"],
+    [("cyclic:360", slice(1, 2)), ("geo", slice(0, 2))],
+    ids=["cyclic", "geo"],
 )
 def test_what_goes_round_is_expected_round_the_bend(space, fields):
     # Ten degrees a step on the equator: ninety degrees on, a straight line ends at 57 degrees.
     steps = 10.0 * np.arange(30)
     batches = [np.array([[0.0, t % 360.0], [0.0, (t + 1) % 360.0]])[:, fields] for t in steps]
     lambda_ = (25.0 if space != "geo" else 2500.0) ** 2
-    recipe, memory, labels = _followed(
-        batches, new_penalty=lambda_, space=space, motion="steady", reach=4.0
+    model_config, memory, labels = _followed(
+        batches, new_penalty=lambda_, space=space, motion="constant_velocity", reach=4.0
     )
     assert set(labels) == {0}
-    place = expected(recipe, memory, 9.0).centers[0, -1]
+    place = expected(model_config, memory, 9.0).centers[0, -1]
     assert abs((place - (290.5 + 90.0) + 180.0) % 360.0 - 180.0) < 5.0
 
 
@@ -179,7 +179,7 @@ def test_who_is_unseen_remembers_where_it_was_last_seen():
     batches = [np.array([[0.0, 10.0 * t], [0.0, 10.0 * t + 1.0]]) for t in range(12)]
     _, memory, _ = _followed(
         [*batches, np.empty((0, 2)), np.empty((0, 2))],
-        **{"new_penalty": 2500.0**2, "space": "geo", "motion": "steady", "reach": 4.0},
+        **{"new_penalty": 2500.0**2, "space": "geo", "motion": "constant_velocity", "reach": 4.0},
     )
     np.testing.assert_allclose(memory.centers[0], [0.0, 110.5], atol=1.0)
 
@@ -199,7 +199,7 @@ def test_rows_that_cannot_be_mapped_are_refused_in_one_line(space, rows, words):
 
 
 @pytest.mark.parametrize(
-    "text", ["angle:0", "angle:x", "globe", "geo(lat", "2*standard(a) - raw(b)"]
+    "text", ["cyclic:0", "angle:x", "globe", "geo(lat", "2*standard(a) - raw(b)"]
 )
 def test_what_is_no_space_is_refused_by_name(text):
     with pytest.raises(InputError, match=r"space|period"):
@@ -227,8 +227,8 @@ def test_a_group_of_a_feature_that_is_not_there_is_refused_as_a_space():
 
 
 def test_steady_motion_is_refused_where_there_are_no_courses():
-    with pytest.raises(InputError, match="'steady' is not available in space 'cosine'"):
-        _followed([_rows("cosine")], new_penalty=1.0, space="cosine", motion="steady")
+    with pytest.raises(InputError, match="'constant_velocity' is not available in space 'cosine'"):
+        _followed([_rows("cosine")], new_penalty=1.0, space="cosine", motion="constant_velocity")
 
 
 def test_landmarks_separate_rings_that_no_center_describes():
@@ -280,7 +280,7 @@ _NUMBERS = {
     "raw": (st.floats(-1e6, 1e6), 3),
     "standard": (st.floats(-1e6, 1e6), 3),
     "robust": (st.floats(-1e6, 1e6), 3),
-    "angle": (st.floats(0, 23.999), 2),
+    "cyclic": (st.floats(0, 23.999), 2),
     "cosine": (st.floats(-1e3, 1e3), 3),
     "words": (st.floats(-1e3, 1e3), 3),
 }
@@ -303,13 +303,13 @@ def test_any_rows_come_back_from_their_points(data, name):
     if not len(rows):
         return
     back = space.fit(rows).to_rows(space.fit(rows).to_points(rows))
-    period = space.period if name == "angle" else np.inf
+    period = space.period if name == "cyclic" else np.inf
     away = np.abs(back - rows)
     scale = 1.0 + np.abs(rows).max()
     assert np.minimum(away, np.abs(period - away)).max() <= 1e-9 * scale
 
 
-KINDS = ["raw", "standard", "robust", "auto", "geo", "angle:24", "cosine", "landmarks:12"]
+KINDS = ["raw", "standard", "robust", "auto", "geo", "cyclic:24", "cosine", "landmarks:12"]
 
 
 @pytest.mark.parametrize("layout", ["C", "F"])

@@ -48,10 +48,10 @@ def make(folder, **options):
 def results(folder):
     with Run.open(folder) as run:
         run.verify()
-        return run.labels(), run.state
+        return run.labels(), run.cluster_state
 
 
-@pytest.mark.parametrize("motion", ["still", "steady"])
+@pytest.mark.parametrize("motion", ["random_walk", "constant_velocity"])
 def test_states_and_labels_equal_those_of_the_estimator(tmp_path, motion):
     model = DynamicMeans(new_penalty=2.0, random_state=3, motion=motion)
     take_in = make(tmp_path / "run", motion=motion)
@@ -64,7 +64,7 @@ def test_states_and_labels_equal_those_of_the_estimator(tmp_path, motion):
     labels, state = results(tmp_path / "run")
     assert state == model.state_
     assert labels["cluster_id"].tolist() == expected
-    assert (np.abs(model.cluster_velocities_).max() > 0.1) == (motion == "steady")
+    assert (np.abs(model.cluster_velocities_).max() > 0.1) == (motion == "constant_velocity")
 
 
 def test_a_repeated_epoch_changes_nothing_and_collects_nothing(tmp_path):
@@ -171,7 +171,7 @@ def test_rows_with_gaps_can_be_dropped_and_are_counted(tmp_path):
     take_in = make(tmp_path / "run", on_missing="drop")
     take_in(SparkFrame(spoiled("x", np.nan)), 0)
     with Run.open(tmp_path / "run") as run:
-        assert (run.status().n_rows, run.status().n_dropped) == (59, 1)
+        assert (run.status().n_rows, run.status().n_dropped_rows) == (59, 1)
 
 
 def test_another_stream_into_the_same_run_is_refused(tmp_path):

@@ -80,7 +80,7 @@ def expected_of(n_files):
 def results(folder):
     with Run.open(folder) as run:
         run.verify()
-        return run.labels(), run.state
+        return run.labels(), run.cluster_state
 
 
 def test_epoch_that_spark_hands_over_again_is_taken_once_and_the_udf_labels_its_rows(tmp_path):

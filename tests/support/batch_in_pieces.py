@@ -8,7 +8,7 @@ from dask_streams import DaskStream
 from benchmarks.scale.one_process import OneProcess, cut_here
 from dynmeans import ClusterState, VisitingOrders, step
 from dynmeans.algorithm.cluster import NO_FALL
-from dynmeans.algorithm.update_state import let_time_pass
+from dynmeans.algorithm.update_state import advance_time
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.dask.assign_labels import PassRequests, Remembered
 from dynmeans.engine.dask.cluster import cluster
@@ -20,7 +20,7 @@ def solve(batch, state, penalties, revival, cuts=()):
     """Run Algorithm 2 in every order; yields what was found, and the workers."""
     points, weights, orders, elapsed = batch
     remembered = Remembered(
-        let_time_pass(state, elapsed, penalties), penalties.with_revival(revival)
+        advance_time(state, elapsed, penalties), penalties.with_revival(revival)
     )
     magnitudes = OneProcess(cut_here(points, weights, cuts)).magnitudes()
     sums = sum_facts(magnitudes, len(points), weights is not None, remembered)
@@ -32,7 +32,7 @@ def solve(batch, state, penalties, revival, cuts=()):
 def step_in_pieces(batch, state, penalties, cuts=()):
     """Return the cheapest run after its splits, with `labels` by slot of all rows."""
     points, weights, orders, elapsed = batch
-    remembered = Remembered(let_time_pass(state, elapsed, penalties), penalties)
+    remembered = Remembered(advance_time(state, elapsed, penalties), penalties)
     workers, best = OneProcess(cut_here(points, weights, cuts)), None
     sums = sum_facts(workers.magnitudes(), len(points), weights is not None, remembered)
     for run, _ in runs_of(orders, state, penalties, sums):

@@ -22,7 +22,7 @@ class DaskStream:
         self.penalties = self._penalties(rng)
         self.batches = [self._batch(rng) for _ in range(int(rng.integers(1, 5)))]
         if rng.random() < 0.5:
-            self.penalties = self.penalties.with_motion("steady")
+            self.penalties = self.penalties.with_motion("constant_velocity")
 
     def _penalties(self, rng):
         if self.is_crowd:

@@ -137,7 +137,7 @@ class FilteredRows(TwinRows):
         everybody = np.arange(self.n_points)
         wishes = self.cheapest(everybody, slots, new_penalty)
         rest = self.takes_part & (self.keys >= low)
-        is_event = (wishes == OPEN_NEW) | np.append(slots.is_dormant, False)[wishes]
+        is_event = (wishes == OPEN_NEW) | np.append(slots.is_inactive, False)[wishes]
         self.labels[rest & ~is_event] = wishes[rest & ~is_event]
         self._bounds.values[self.labels != wishes] = 0.0
         if len(slots) and not (rest & is_event).any():

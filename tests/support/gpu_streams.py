@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dynmeans.engine.batch import take_rows
+from dynmeans.engine.batch import make_rows
 from dynmeans.engine.execution import Execution
 from dynmeans.engine.step import step_batch
 from dynmeans.records.state import ClusterState
@@ -37,4 +37,4 @@ def blobs(rng, n, d, n_blobs, spread=1.0, noise=0.15):
 
 def predict_labels(points, state, penalties, execution, elapsed=0.0):
     """Return the identity and the cost of each point, by any backend."""
-    return take_rows(points, state.n_features).predict(state, penalties, execution, elapsed)
+    return make_rows(points, state.n_features).predict(state, penalties, execution, elapsed)

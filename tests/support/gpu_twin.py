@@ -9,8 +9,8 @@ from dynmeans.algorithm.sums import squared_distances
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.gpu.host.bins import Magnitudes
 from dynmeans.engine.gpu.host.border import BorderPass
+from dynmeans.engine.gpu.host.elkan_bound import near_versions
 from dynmeans.engine.gpu.host.event_log import OPEN_NEW, Choosers
-from dynmeans.engine.gpu.host.near import near_versions
 from dynmeans.engine.gpu.host.rows import Compared
 from dynmeans.engine.gpu.host.slots import Versions
 from dynmeans.engine.gpu.host.turns import TURN, in_order, is_before
@@ -92,8 +92,8 @@ class TwinRows:
     def nowhere(self, n):
         return np.full(n, OPEN_NEW)
 
-    def proposing(self, listed, choices, is_dormant):
-        return listed[(choices == OPEN_NEW) | np.append(is_dormant, False)[choices]][::-1]
+    def propose_moves(self, listed, choices, is_inactive):
+        return listed[(choices == OPEN_NEW) | np.append(is_inactive, False)[choices]][::-1]
 
     def put(self, choices, places, numbers):
         choices[places] = numbers
@@ -101,13 +101,13 @@ class TwinRows:
     def take(self, listed, at):
         return listed[at]
 
-    def in_memory(self, listed):
+    def to_numpy(self, listed):
         return listed
 
     def label_rest(self, slots, low, new_penalty):
         listed = np.flatnonzero(self.takes_part & (self.keys >= low))
         choices = self.choose(listed, None, Versions.frozen(slots), new_penalty)
-        is_event = (choices == OPEN_NEW) | np.append(slots.is_dormant, False)[choices]
+        is_event = (choices == OPEN_NEW) | np.append(slots.is_inactive, False)[choices]
         self.labels[listed[~is_event]] = choices[~is_event]
         return listed[is_event]
 
@@ -125,7 +125,7 @@ class TwinRows:
         self.is_listed = np.zeros(self.n_points, bool)
         self.is_listed[listed] = True
 
-    def drawn(self, versions, start, low, new_penalty):
+    def attracted_rows(self, versions, start, low, new_penalty):
         opened, slots, since = versions.opened()
         listed = np.flatnonzero((self.labels >= 0) & (self.keys >= low))
         choices = self.cheapest(listed, opened, new_penalty)
@@ -181,7 +181,7 @@ class TwinRows:
 
     def choosers(self, listed, choices, versions, all_left):
         labels = self.labels[listed]
-        keep = (choices == OPEN_NEW) | np.append(versions.is_dormant, False)[choices]
+        keep = (choices == OPEN_NEW) | np.append(versions.is_inactive, False)[choices]
         keep |= np.isin(labels, all_left) | np.isin(choices, all_left)
         return Choosers(self.turns(listed[keep]), labels[keep], choices[keep], np.flatnonzero(keep))
 
@@ -309,7 +309,7 @@ class TwinBorder:
             wish = OPEN_NEW if costs[best] > self.new_penalty else choices[best]
             if not self._drifts[rows.labels[i]] < self._due.get(i, -1.0) or wish != rows.labels[i]:
                 self._take_date(i, costs, wish)
-            if wish == OPEN_NEW or self.slots.is_dormant[wish]:
+            if wish == OPEN_NEW or self.slots.is_inactive[wish]:
                 return None
             if wish != rows.labels[i]:
                 moves.append((i, wish))

@@ -15,7 +15,7 @@ from pathlib import Path
 import run_cases
 
 from dynmeans import Run
-from dynmeans.runs.store import joining, store
+from dynmeans.runs.store import compaction, store
 
 
 def main(table: Path, folder: Path, n_kills: int, seed: int, mode: str) -> int:
@@ -23,7 +23,7 @@ def main(table: Path, folder: Path, n_kills: int, seed: int, mode: str) -> int:
 
     Prints how many kills there were, and at how many different places of the run.
     """
-    joining.AT_ONCE = 4  # parts are joined all the time
+    compaction.AT_ONCE = 4  # parts are joined all the time
     rng = random.Random(seed)
     kills, places = 0, set()
     while True:
@@ -35,7 +35,7 @@ def main(table: Path, folder: Path, n_kills: int, seed: int, mode: str) -> int:
                 _die_at(store, "insert_commit", rng.randint(1, 4))
             if mode == "join" and not is_last:
                 place = rng.choice([(store, "_delete_parts"), (store.Store, "remove_files"),
-                                    (store, "insert_part"), (joining, "joined_part")])  # fmt: skip
+                                    (store, "insert_part"), (compaction, "write_compacted_file")])  # fmt: skip
                 _die_at(*place, rng.randint(1, 3), is_after=rng.random() < 0.5)
             seconds = 0.0 if mode == "join" else 2.0 if is_last else rng.choice([0.0, 0.004])
             _follow_and_exit(table, folder, seconds, writer)

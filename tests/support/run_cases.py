@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 
 from dynmeans import Penalties, Run
-from dynmeans.follow.recipe import Recipe
+from dynmeans.follow.model_config import ModelConfig
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.reading.windows import Windows
 
 PENALTIES = Penalties(1.0, max_gap=5, reach=1.5)
-RECIPE = Recipe(PENALTIES, random_state=0)
+RECIPE = ModelConfig(PENALTIES, random_state=0)
 OPTIONS = WindowOptions(features=("x", "y"), time="when", every="1min", truth="truth")
 
 
@@ -40,8 +40,8 @@ def moving_table(n_windows: int, n_rows: int = 12, seed: int = 0) -> pd.DataFram
 
 
 def config_for(table: Any, options: WindowOptions = OPTIONS, **settings: Any) -> RunConfig:
-    recipe = Recipe(PENALTIES, **{"random_state": 0} | settings)
-    return RunConfig(("x", "y"), recipe, {"input": str(table), **options.to_fields()})
+    model_config = ModelConfig(PENALTIES, **{"random_state": 0} | settings)
+    return RunConfig(("x", "y"), model_config, {"input": str(table), **options.to_fields()})
 
 
 def follow(
@@ -58,7 +58,7 @@ def follow(
     run = Run.open(folder, config) if is_there else Run.create(folder, config)
     with run, Source(str(table)) as source:
         windows = Windows(source, options, run.position)
-        return run.follow(windows, commit_seconds=commit_seconds, on_window=on_window)
+        return run.process_all(windows, commit_seconds=commit_seconds, on_window=on_window)
 
 
 def contents(folder: Path) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from dynmeans.runs.reading.live_windows import LiveWindows
 
 # A producer that starts again repeats its last rows where it cannot know which arrived.
 OVERLAP = 60
-OPTIONS = replace(places.OPTIONS, lateness="80", unique_ids=True)
+OPTIONS = replace(places.OPTIONS, allowed_lateness="80", deduplicate=True)
 NAME = "rows"
 PAUSE = 0.004  # of the producer, between rows
 # Before most kills the run commits a window, so that it is killed at work; seconds.
@@ -43,7 +43,7 @@ VICTIMS = ("producer", "broker", "run")
 
 def produce_redis(place: Any, bodies: list[str]) -> None:
     client = place.server.client()
-    top = client.xrevrange(NAME, count=1)
+    top = client.xrevrange(NAME, rows_per_window=1)
     for i in range(int(top[0][0].split(b"-")[0]) if top else 0, len(bodies)):
         with suppress(redis.ResponseError):  # an entry on its way when its sender was killed
             client.xadd(NAME, {"json": bodies[i]}, id=f"{i + 1}-0")
@@ -223,8 +223,8 @@ class Attack:
         sys.stderr.write("the producer was cut off\n")
         os._exit(3)
 
-    def _follow(self, until_idle: float | None) -> None:
-        places.follow(self.address, self.folder / "run", options=OPTIONS, until_idle=until_idle)
+    def _follow(self, idle_timeout: float | None) -> None:
+        places.follow(self.address, self.folder / "run", options=OPTIONS, idle_timeout=idle_timeout)
 
     def _wait_for_a_window(self) -> None:
         n_before, end = self._n_windows(), time.monotonic() + LONGEST_WAIT
@@ -244,7 +244,7 @@ class Attack:
     def _compare(self) -> None:
         expected = self.folder / "unbroken"
         with Run.create(expected, places.config_of(OPTIONS)) as run:
-            run.follow(LiveWindows(self.bodies, OPTIONS), commit_seconds=2.0)
+            run.process_all(LiveWindows(self.bodies, OPTIONS), commit_seconds=2.0)
         found, wanted = held(self.folder / "run"), held(expected)
         for part in wanted:
             if found[part] != wanted[part]:
@@ -259,7 +259,7 @@ def held(folder: Path) -> dict[str, Any]:
     with Run.open(folder) as run:
         run.verify()
         labels = run.labels(frame="arrow").select(["step", "row_id", "time", "cluster_id"])
-        events, state = run.events(frame="arrow").to_pylist(), run.state
+        events, state = run.events(frame="arrow").to_pylist(), run.cluster_state
         return {
             "labels": labels.to_pylist(),
             "events": events,

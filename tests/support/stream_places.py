@@ -13,14 +13,14 @@ import servers
 from mock_kafka import MockKafka
 
 from dynmeans import Penalties, Run
-from dynmeans.follow.recipe import Recipe
+from dynmeans.follow.model_config import ModelConfig
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.stopping import StoppedError
 from dynmeans.runs.streams.addresses import open_stream
-from dynmeans.runs.streams.watermark import StreamWindows
+from dynmeans.runs.streams.stream_windows import StreamWindows
 
-OPTIONS = WindowOptions(features=("x", "y"), time="t", every="10", lateness="5", id="name")
+OPTIONS = WindowOptions(features=("x", "y"), time="t", every="10", allowed_lateness="5", id="name")
 PENALTIES = Penalties(1.0, max_gap=5, reach=1.5)
 Row = dict[str, Any]
 
@@ -141,8 +141,8 @@ def bodies_of(rows: Iterable[Row]) -> list[str]:
 
 
 def config_of(options: WindowOptions = OPTIONS, **settings: Any) -> RunConfig:
-    recipe = Recipe(PENALTIES, **{"random_state": 0} | settings)
-    return RunConfig(("x", "y"), recipe, {"input": "stream", **options.to_fields()})
+    model_config = ModelConfig(PENALTIES, **{"random_state": 0} | settings)
+    return RunConfig(("x", "y"), model_config, {"input": "stream", **options.to_fields()})
 
 
 def follow(
@@ -150,7 +150,7 @@ def follow(
     folder: Path,
     *,
     options: WindowOptions = OPTIONS,
-    until_idle: float | None = 0.2,
+    idle_timeout: float | None = 0.2,
     stop_after: int | None = None,
     **settings: Any,
 ) -> StreamWindows:
@@ -158,8 +158,8 @@ def follow(
 
     With none to take in it stops half a second later: a run that learns first waits for rows then.
     """
-    if until_idle and address.startswith("mqtt"):  # the broker sends, nobody asks it to
-        until_idle = max(until_idle, 0.4)
+    if idle_timeout and address.startswith("mqtt"):  # the broker sends, nobody asks it to
+        idle_timeout = max(idle_timeout, 0.4)
     config, stop = config_of(options, **settings), threading.Event()
     is_there = (folder / "run.sqlite").exists()
     n_windows = 0
@@ -175,7 +175,7 @@ def follow(
     with Run.open(folder, config) if is_there else Run.create(folder, config) as run:
         run.lock()
         stream = open_stream(address, options.columns, stop)
-        windows = StreamWindows(stream, options, run, stop=stop, until_idle=until_idle)
+        windows = StreamWindows(stream, options, run, stop=stop, idle_timeout=idle_timeout)
         try:
             run.process(windows, commit_seconds=0.0, on_window=count)
         except StoppedError:

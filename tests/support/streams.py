@@ -21,7 +21,9 @@ still_penalties = st.one_of(
         drift=st.sampled_from([0.0, 0.5, 1.0]),
     ),
 )
-motions = st.sampled_from([("still", None), ("steady", None), ("steady", (0,))])
+motions = st.sampled_from(
+    [("random_walk", None), ("constant_velocity", None), ("constant_velocity", (0,))]
+)
 penalties_strategy = st.builds(
     lambda penalties, motion: penalties.with_motion(*motion), still_penalties, motions
 )
@@ -46,11 +48,11 @@ def batch_lists(draw, n_features=None, max_batches=5, max_points=24, weights=(0.
     far_off = draw(st.sampled_from([0.0, 1e6]))
     weights = weights if draw(st.booleans()) else None
     n_init = draw(st.integers(1, 3))
-    has_courses = draw(st.booleans())
+    supports_velocity = draw(st.booleans())
     rng = np.random.default_rng(seed)
     sizes = rng.integers(0, max_points, size=n_batches)
     starts, courses = rng.normal(size=(4, d)), rng.normal(size=(4, d))
-    centers = [starts + t * courses if has_courses else None for t in range(n_batches)]
+    centers = [starts + t * courses if supports_velocity else None for t in range(n_batches)]
     return [
         _batch(rng, (n, d), n_init, on_grid, scale, far_off, weights, blobs)
         for n, blobs in zip(sizes, centers, strict=True)

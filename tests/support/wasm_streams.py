@@ -29,7 +29,7 @@ def random_stream(seed):
             "maxGap": float(rng.choice([1.5, 4.0, 6.8])),
             "reach": float(rng.choice([1.0, 1.2, 3.0])),
             "revival": str(rng.choice(["paper", "exact"])),
-            "motion": str(rng.choice(["still", "steady"])),
+            "motion": str(rng.choice(["random_walk", "constant_velocity"])),
         },
         "options": {
             "nInit": int(rng.integers(1, 4)),

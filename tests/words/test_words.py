@@ -146,7 +146,7 @@ def test_rare_words_are_forgotten_where_there_are_too_many_and_memory_stays_boun
 
 
 def test_company_of_a_very_frequent_word_is_halved_before_it_leaves_32_bits(monkeypatch):
-    monkeypatch.setattr("dynmeans.words.word_table._MOST_TEXTS", 32)
+    monkeypatch.setattr("dynmeans.words.word_table._MAX_TEXTS", 32)
     table = WordTable()
     for _ in range(10):
         rows_of(table, TEXTS)

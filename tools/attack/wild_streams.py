@@ -106,7 +106,9 @@ def _weights(rng: random.Random, numbers: np.random.Generator, n: int) -> FloatA
 
 
 def _penalties(rng: random.Random, new_penalty: float) -> Penalties:
-    ways: dict[str, Any] = {"motion": rng.choice(["still", "still", "steady"])}
+    ways: dict[str, Any] = {
+        "motion": rng.choice(["random_walk", "random_walk", "constant_velocity"])
+    }
     if rng.random() < 0.5:
         ways |= {"max_gap": rng.choice([1.5, 3.0, 6.8]), "reach": rng.uniform(1.0, 3.0)}
     else:

@@ -27,6 +27,6 @@ class Ratios(Space):
         """Return centers in the unit of the rows: geometric means."""
         return np.asarray(np.exp2(centers))
 
-    def moves_to_rows(self, moves: FloatArray, centers: FloatArray) -> FloatArray:
+    def velocities_to_rows(self, moves: FloatArray, centers: FloatArray) -> FloatArray:
         """Return small moves in the unit of the rows."""
         return np.asarray(moves * np.log(2.0) * np.exp2(centers))

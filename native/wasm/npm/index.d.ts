@@ -12,8 +12,8 @@ export interface Penalties {
   drift?: number;
   /** The cost of reviving a cluster: equation 5 of the paper, or the true rise of the cost; "paper" by default. */
   revival?: "paper" | "exact";
-  /** Whether a cluster is expected where it was, or where its velocity takes it; "still" by default. */
-  motion?: "still" | "steady";
+  /** Whether a cluster is expected where it was, or where its velocity takes it; "random_walk" by default. */
+  motion?: "random_walk" | "constant_velocity";
   /** Which features keep a course in steady motion; all by default. */
   moving?: boolean[] | null;
 }

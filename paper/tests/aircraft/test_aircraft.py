@@ -176,7 +176,7 @@ def test_recipe_and_suggestion_do_not_depend_on_labels(data, settings):
 def test_no_course_is_looked_for(data, monkeypatch):
     """A setting has no motion: one that was found for clusters on a course would mean another."""
     motions = []
-    for name in ("tune", "suggest_details"):
+    for name in ("tune", "suggest"):
         original = getattr(settings_module, name)
 
         def spy(*arguments, original=original, motion=None, **options):
@@ -186,7 +186,7 @@ def test_no_course_is_looked_for(data, monkeypatch):
         monkeypatch.setattr(settings_module, name, spy)
     for origin in ("suggested", "tuned"):
         settings_for(CONFIG, data, "whole", "scaled", 2.0, origin)
-    assert motions == ["still"] * 3
+    assert motions == ["random_walk"] * 3
 
 
 def test_tuned_settings_do_not_depend_on_the_scored_labels(data, settings):

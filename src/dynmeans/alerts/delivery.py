@@ -30,7 +30,9 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 300.0
 _log = logging.getLogger("dynmeans.runs.alerts")
 
 
-def couriers_of(folder: Path, rules: Sequence[Rule], stop: threading.Event) -> "list[Courier]":
+def make_delivery_workers(
+    folder: Path, rules: Sequence[Rule], stop: threading.Event
+) -> "list[DeliveryWorker]":
     """Return one courier for each command and webhook of a rule, and one for each stream.
 
     Rules that share a stream share its courier: entries of a stream keep their order.
@@ -41,13 +43,13 @@ def couriers_of(folder: Path, rules: Sequence[Rule], stop: threading.Event) -> "
             if (place := getattr(rule, target)) is not None:
                 key = place if target == "stream" else rule.name
                 groups.setdefault((target, key), {})[rule.name] = rule
-    return [Courier(folder, target, group, stop) for (target, _), group in groups.items()]
+    return [DeliveryWorker(folder, target, group, stop) for (target, _), group in groups.items()]
 
 
-def finish(couriers: "Sequence[Courier]", stop: threading.Event) -> None:
+def drain(couriers: "Sequence[DeliveryWorker]", stop: threading.Event) -> None:
     """Deliver what waits; where the run is told to stop, only for a while."""
     for courier in couriers:
-        courier.finish()
+        courier.drain()
     end = math.inf
     for courier in couriers:
         while not courier.is_finished(0.1) and time.monotonic() < end:
@@ -55,7 +57,7 @@ def finish(couriers: "Sequence[Courier]", stop: threading.Event) -> None:
                 end = min(end, time.monotonic() + LAST_SECONDS)
 
 
-class Courier:
+class DeliveryWorker:
     """Delivers the alerts of its rules to one target, in order, and marks each that arrived.
 
     One that cannot be delivered is tried again after a pause that grows, and those behind it
@@ -80,7 +82,7 @@ class Courier:
             raise self._error
         self._news.set()
 
-    def finish(self) -> None:
+    def drain(self) -> None:
         """Say that nothing more will come: deliver until one cannot be delivered."""
         self._is_last = True
         self.wake()
@@ -120,7 +122,7 @@ class Courier:
                 if is_last:
                     return
                 self._news.wait()
-            elif self._is_told(row):
+            elif self._try_deliver(row):
                 queue.mark(row)
                 pause = _FIRST_PAUSE
             elif is_last:
@@ -137,14 +139,14 @@ class Courier:
             if not self._is_last:
                 self._news.clear()
 
-    def _is_told(self, row: Any) -> bool:
+    def _try_deliver(self, row: Any) -> bool:
         rule, fields = self._rules[row["rule"]], {"id": row["id"], **json.loads(row["body"])}
         text = json.dumps({"run": self._run, **fields})
         try:
             if self._sink is not None:
                 item = Item(row["step"], row["number"], fields)
                 return self._sink.send(self._run, [item])
-            tell = _run_command if self._target == "command" else _post
+            tell = _run_command if self._target == "command" else _send_to_webhook
             tell(rule, text)
             return True
         except (OSError, ValueError, http.client.HTTPException) as error:
@@ -190,11 +192,11 @@ class _Deadline(urllib.request.HTTPSHandler, urllib.request.HTTPHandler):
         self.done = threading.Event()
 
     def do_open(self, http_class: Any, req: Any, **options: Any) -> Any:
-        def kept(host: str, **more: Any) -> Any:
+        def open_and_keep(host: str, **more: Any) -> Any:
             self._connections.append(http_class(host, **more))
             return self._connections[-1]
 
-        return super().do_open(kept, req, **options)
+        return super().do_open(open_and_keep, req, **options)
 
     def cut(self) -> None:
         """Wait for the end, of the work or of its time."""
@@ -205,7 +207,7 @@ class _Deadline(urllib.request.HTTPSHandler, urllib.request.HTTPHandler):
                     connection.sock.shutdown(socket.SHUT_RDWR)
 
 
-def _post(rule: Rule, text: str) -> None:
+def _send_to_webhook(rule: Rule, text: str) -> None:
     headers = {"content-type": "application/json", "user-agent": "dynmeans"}
     parts = urlsplit(rule.webhook or "")
     who, at, host = parts.netloc.rpartition("@")

@@ -21,7 +21,7 @@ _FIELDS: dict[str, tuple[str, ...]] = {
 KINDS = tuple(_FIELDS)
 TARGETS = ("command", "webhook", "stream")
 _COMMON = ("name", "when", "min_points", *TARGETS)
-_MOST_WINDOWS = 1000
+_MAX_WINDOWS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +85,8 @@ def _check_numbers(rule: Rule) -> None:
     windows = rule.windows
     if isinstance(windows, bool) or not isinstance(windows, int):
         _refuse(rule.name, "windows must be an integer")
-    if not 1 <= windows <= _MOST_WINDOWS:
-        _refuse(rule.name, f"windows must be from 1 to {_MOST_WINDOWS:,}")
+    if not 1 <= windows <= _MAX_WINDOWS:
+        _refuse(rule.name, f"windows must be from 1 to {_MAX_WINDOWS:,}")
     if rule.when == "grows" and rule.percent <= 0:
         _refuse(rule.name, "grows needs percent, greater than 0")
     if rule.when == "enters" and not rule.box:

@@ -45,7 +45,7 @@ def assign_labels(
     `centers` are those that `labels` led to; they stand still within the pass, except that a
     cluster is created or revived at its first point and gone with its last.
     """
-    board = _Board(labels, centers, state, penalties)
+    board = _ClusterTable(labels, centers, state, penalties)
     labels = labels.copy()
     for i in order:
         left, y = labels[i], points[i]
@@ -60,10 +60,10 @@ def assign_labels(
         labels[i] = k
         if left != UNLABELED:
             board.leave(left)
-    return _without_gaps(labels, board, state.n_clusters)
+    return _compact_slots(labels, board, state.n_clusters)
 
 
-class _Board:
+class _ClusterTable:
     """The clusters as they stand at one moment of a pass: J_k = offset + scale * distance^2."""
 
     def __init__(
@@ -79,7 +79,7 @@ class _Board:
         self.counts = np.bincount(labels[labels >= 0], minlength=len(centers))
         self.offsets, self.scales = np.zeros(len(centers)), np.ones(len(centers))
         for k in np.flatnonzero(self.counts == 0).tolist():
-            self._put_to_sleep(k)
+            self._deactivate(k)
 
     def open_new(self, y: FloatArray) -> int:
         self.centers = np.vstack([self.centers, y])
@@ -96,9 +96,9 @@ class _Board:
     def leave(self, k: int) -> None:
         self.counts[k] -= 1
         if self.counts[k] == 0:
-            self._put_to_sleep(k)
+            self._deactivate(k)
 
-    def _put_to_sleep(self, k: int) -> None:
+    def _deactivate(self, k: int) -> None:
         """An emptied remembered cluster falls back to its memory; an emptied new one is gone."""
         if k < self.state.n_clusters:
             self.centers[k] = self.state.centers[k]
@@ -107,7 +107,7 @@ class _Board:
             self.offsets[k] = np.inf
 
 
-def _without_gaps(labels: IntArray, board: _Board, n_remembered: int) -> IntArray:
+def _compact_slots(labels: IntArray, board: _ClusterTable, n_remembered: int) -> IntArray:
     """Close the slots of new clusters that emptied; the others keep their order."""
     kept = (np.arange(len(board.counts)) < n_remembered) | (board.counts > 0)
     slots = np.append(np.cumsum(kept) - 1, UNLABELED)

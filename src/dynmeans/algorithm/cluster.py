@@ -45,10 +45,10 @@ def cluster(
 ) -> Solution:
     """Cluster one batch given what is remembered from earlier batches."""
     nothing = Solution(np.full(len(points), UNLABELED), np.empty(0), state.centers, [])
-    return make_passes(points, point_weights, state, penalties, order, nothing)
+    return run_passes(points, point_weights, state, penalties, order, nothing)
 
 
-def make_passes(
+def run_passes(
     points: FloatArray,
     point_weights: FloatArray,
     state: ClusterState,

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 import numpy as np
 
 from dynmeans.algorithm.cluster import NO_FALL, Solution, cluster
-from dynmeans.algorithm.deeper_search import search_deeper
+from dynmeans.algorithm.deep_search import run_deep_search
 from dynmeans.algorithm.predict_labels import predict_labels
-from dynmeans.algorithm.update_state import let_time_pass, update_state
+from dynmeans.algorithm.update_state import advance_time, update_state
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
@@ -38,7 +38,7 @@ def step(
     are handed out in slot order.
     """
     weights = np.ones(len(points)) if point_weights is None else point_weights
-    arrived = let_time_pass(state, elapsed, penalties)
+    arrived = advance_time(state, elapsed, penalties)
     best: Solution | None = None
     for order in orders:
         order = order[weights[order] > 0]  # A point of weight 0 takes no part.
@@ -48,7 +48,7 @@ def step(
             best = found
     assert best is not None, "orders has at least one row"
     if depth > 0:
-        best = search_deeper(points, weights, arrived, penalties, order, best, depth)
+        best = run_deep_search(points, weights, arrived, penalties, order, best, depth)
     new_state = update_state(best.counts, best.centers, arrived, state.centers, penalties, elapsed)
     n_new = len(best.counts) - state.n_clusters
     ids = np.concatenate([state.ids, state.next_id + np.arange(n_new)])

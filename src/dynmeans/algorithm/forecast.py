@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dynmeans.algorithm.assign_labels import revival_costs
-from dynmeans.algorithm.update_state import let_time_pass
+from dynmeans.algorithm.update_state import advance_time
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
@@ -33,7 +33,7 @@ class Forecast:
 
 def forecast(state: ClusterState, elapsed: float, penalties: Penalties) -> Forecast:
     """Look `elapsed` steps ahead: solve Q dt + scale r^2 = lambda for r."""
-    arrived = let_time_pass(state, elapsed, penalties)
+    arrived = advance_time(state, elapsed, penalties)
     costs = revival_costs(arrived, penalties)
     left = np.maximum(penalties.new_penalty - costs.offsets, 0.0)
     return Forecast(arrived.ids, arrived.centers, np.sqrt(left / costs.scales))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dynmeans.algorithm.motion import LONGEST_COURSE
+from dynmeans.algorithm.motion import MAX_EXTRAPOLATION
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.events import KINDS, Event
 from dynmeans.records.state import Clustering, ClusterState
@@ -49,7 +49,7 @@ def find_events(
     kept = set(after.ids.tolist())
     events.extend(Event("forgotten", k) for k in old if k not in kept)
     if are_means:
-        moved = _moved_on(before, elapsed, after)
+        moved = _extrapolate(before, elapsed, after)
         events.extend(_splits_and_mergers(moved, clustering, after))
     return sorted(events, key=lambda event: (KINDS.index(event.kind), event.cluster_id))
 
@@ -73,11 +73,11 @@ def _speeds(clustering: Clustering, after: ClusterState) -> list[float | None]:
     return speeds
 
 
-def _moved_on(before: ClusterState, elapsed: float, after: ClusterState) -> ClusterState:
+def _extrapolate(before: ClusterState, elapsed: float, after: ClusterState) -> ClusterState:
     """Put clusters that keep a course where the batch expected them."""
     if before.velocities is None or after.velocities is None:
         return before
-    steps = np.minimum(before.ages - 1.0 + elapsed, LONGEST_COURSE)
+    steps = np.minimum(before.ages - 1.0 + elapsed, MAX_EXTRAPOLATION)
     return replace(before, centers=before.centers + before.velocities * steps[:, None])
 
 

@@ -15,33 +15,33 @@ from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 
 TURNING = 0.25  # q / tau
-LONGEST_COURSE = 1e6  # steps over which a course is kept
+MAX_EXTRAPOLATION = 1e6  # steps over which a course is kept
 
 
-def expect(state: ClusterState, dt: FloatArray, penalties: Penalties) -> ClusterState:
+def predict_state(state: ClusterState, dt: FloatArray, penalties: Penalties) -> ClusterState:
     """C_t as seen dt steps after each cluster was last seen: centers at theta + v dt.
 
     Where clusters keep a course and none is known, they are taken for newborn. Velocities
     and covariances stay those of when they were last seen.
     """
-    moving = moving_features(penalties, state.n_features)
+    moving = velocity_mask(penalties, state.n_features)
     if moving is None:
         return replace(state, ages=dt, velocities=None, velocity_covariances=None)
     velocities, covariances = state.velocities, state.velocity_covariances
     if velocities is None or covariances is None:
         shape = state.n_clusters, state.n_features
-        velocities, covariances = newborn_courses(*shape, penalties)
+        velocities, covariances = initial_velocities(*shape, penalties)
     velocities = velocities * moving
     return replace(
         state,
         ages=dt,
-        centers=state.centers + velocities * np.minimum(dt, LONGEST_COURSE)[:, None],
+        centers=state.centers + velocities * np.minimum(dt, MAX_EXTRAPOLATION)[:, None],
         velocities=velocities,
         velocity_covariances=covariances,
     )
 
 
-def newborn_courses(
+def initial_velocities(
     n_clusters: int, n_features: int, penalties: Penalties
 ) -> tuple[FloatArray, FloatArray]:
     """Velocities, and P12 and P22, of clusters without a past: v = 0, P12 = 0, P22 = tau."""
@@ -54,12 +54,12 @@ def position_growth(state: ClusterState, penalties: Penalties) -> FloatArray:
     if state.velocity_covariances is None:
         return dt * tau
     p12, p22 = state.velocity_covariances.T
-    t, q = np.minimum(dt, LONGEST_COURSE), tau * TURNING
+    t, q = np.minimum(dt, MAX_EXTRAPOLATION), tau * TURNING
     growth: FloatArray = dt * tau + t * (2.0 * p12 + t * (p22 + t * (q / 3.0)))
     return growth
 
 
-def courses_after(
+def update_velocities(
     state: ClusterState,
     gamma: FloatArray,
     counts: FloatArray,
@@ -71,14 +71,14 @@ def courses_after(
     `state` is as `expect` returned it. The Kalman gain P12' / (P11' + 1/n) on the distance of the
     batch's mean is gamma P12' on that of the new center. Unseen clusters keep their course.
     """
-    moving = moving_features(penalties, state.n_features)
+    moving = velocity_mask(penalties, state.n_features)
     dt, tau, n = state.ages, penalties.drift, counts
     v, covariances = state.velocities, state.velocity_covariances
     assert moving is not None, "still clusters have no course"
     assert v is not None, "expect() gives every cluster a velocity"
     assert covariances is not None, "and its covariances"
     p12, p22 = covariances.T
-    t, q = np.minimum(dt, LONGEST_COURSE), tau * TURNING
+    t, q = np.minimum(dt, MAX_EXTRAPOLATION), tau * TURNING
     p12, p22 = p12 + t * (p22 + t * (q * 0.5)), p22 + t * q
     seen, w = n > 0, gamma + n
     gain = gamma * p12
@@ -103,8 +103,8 @@ def moving_factors(moving: tuple[int, ...] | None, n_features: int) -> FloatArra
     return factors
 
 
-def moving_features(penalties: Penalties, n_features: int) -> FloatArray | None:
+def velocity_mask(penalties: Penalties, n_features: int) -> FloatArray | None:
     """1 for each feature that keeps a course, 0 for the others; None where none does."""
-    if penalties.motion == "still":
+    if penalties.motion == "random_walk":
         return None
-    return moving_factors(penalties.moving, n_features)
+    return moving_factors(penalties.moving_features, n_features)

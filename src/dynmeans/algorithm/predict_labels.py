@@ -3,7 +3,7 @@
 import numpy as np
 
 from dynmeans.algorithm.assign_labels import UNLABELED, revival_costs
-from dynmeans.algorithm.motion import expect
+from dynmeans.algorithm.motion import predict_state
 from dynmeans.algorithm.sums import squared_distances
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
@@ -19,7 +19,7 @@ def predict_labels(
     all are remembered. Where a new cluster would be cheaper the label is -1 and the cost lambda.
     """
     is_active = (state.ages == 1.0) & (elapsed == 0.0)
-    expected = expect(state, _time_unseen(state, elapsed), penalties)
+    expected = predict_state(state, _time_unseen(state, elapsed), penalties)
     dormant = revival_costs(expected, penalties)
     centers = np.where(is_active[:, None], state.centers, expected.centers)
     offsets = np.where(is_active, 0.0, dormant.offsets)

@@ -88,20 +88,20 @@ class Halves:
         return bool(times * left < self.fall)
 
 
-def split_sets(sets: Sets, least: float, *, asks_plain: bool = False) -> bool:
+def split_sets(sets: Sets, least: float, *, require_clear_gap: bool = False) -> bool:
     """Split every set that is clearly (plainly) two, and the parts again; say whether L_t fell."""
     k, has_changed = 0, False
     while k < len(sets):
-        if _split(sets, k, least, asks_plain):
+        if _split(sets, k, least, require_clear_gap):
             has_changed = True
         else:
             k += 1
     return has_changed
 
 
-def _split(sets: Sets, k: int, least: float, asks_plain: bool) -> bool:
+def _split(sets: Sets, k: int, least: float, require_clear_gap: bool) -> bool:
     """Split set k if L_t falls by more than `least`: the second part becomes another set."""
-    halves = halves_of(sets, k, asks_plain=asks_plain)
+    halves = halves_of(sets, k, require_clear_gap=require_clear_gap)
     if halves is None:
         return False
     way = cheapest_way(sets, k, halves.n, halves.means)
@@ -144,7 +144,7 @@ def fall_of(n: FloatArray, means: FloatArray) -> float:
     return float(n[0] * n[1] / (n[0] + n[1]) * float(squared_distances(means[0], means[1])))
 
 
-def halves_of(sets: Sets, k: int, *, asks_plain: bool = False) -> Halves | None:
+def halves_of(sets: Sets, k: int, *, require_clear_gap: bool = False) -> Halves | None:
     """Return set k in two, where that is clear (plain) in samples of it and in the whole."""
     batch, rows = sets.batch, sets.members[k]
     if len(rows) < 2:
@@ -154,7 +154,9 @@ def halves_of(sets: Sets, k: int, *, asks_plain: bool = False) -> Halves | None:
         if n_asked > SAMPLES[0]:
             a, b = halves.means
             halves = Halves(batch, rows[:n_asked], a, b, TURNS)
-        if not halves.are_two or not (halves.is_plain() if asks_plain else halves.is_clear()):
+        if not halves.are_two or not (
+            halves.is_plain() if require_clear_gap else halves.is_clear()
+        ):
             return None
     return halves
 

@@ -19,7 +19,7 @@ from dynmeans.records.state import ClusterState
 LANES = 8
 # A unit is so many bits finer than the least that matters.
 COORDINATE_BITS, COST_BITS, SQUARE_BITS = 60, 80, 64
-LEAST_EXPONENT = -1074  # Every float64 is a multiple of 2**-1074.
+MIN_EXPONENT = -1074  # Every float64 is a multiple of 2**-1074.
 
 
 def squared_distances(points: FloatArray, centers: FloatArray) -> FloatArray:
@@ -94,8 +94,8 @@ def sum_units(
 
 def _unit_of(least: float, n_bits: int) -> float:
     """`least` / 2**n_bits, rounded down to a power of two."""
-    exponent = math.frexp(least)[1] - 1 - n_bits if least > 0 else LEAST_EXPONENT
-    return math.ldexp(1.0, max(exponent, LEAST_EXPONENT))
+    exponent = math.frexp(least)[1] - 1 - n_bits if least > 0 else MIN_EXPONENT
+    return math.ldexp(1.0, max(exponent, MIN_EXPONENT))
 
 
 def round_to(values: FloatArray, unit: FloatArray | float) -> FloatArray:

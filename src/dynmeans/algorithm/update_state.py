@@ -5,15 +5,15 @@ from typing import Any
 import numpy as np
 
 from dynmeans.algorithm.assign_params import prior_weights
-from dynmeans.algorithm.motion import courses_after, expect, newborn_courses
+from dynmeans.algorithm.motion import initial_velocities, predict_state, update_velocities
 from dynmeans.records.arrays import FloatArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 
 
-def let_time_pass(state: ClusterState, elapsed: float, penalties: Penalties) -> ClusterState:
+def advance_time(state: ClusterState, elapsed: float, penalties: Penalties) -> ClusterState:
     """C_t as the arriving batch sees it: `elapsed` steps after the previous batch, not one."""
-    return expect(state, state.ages - 1.0 + elapsed, penalties)
+    return predict_state(state, state.ages - 1.0 + elapsed, penalties)
 
 
 def update_state(
@@ -26,7 +26,7 @@ def update_state(
 ) -> ClusterState:
     """Build C_{t+1} from C_t: seen clusters get age 1, unseen ones grow a batch older.
 
-    `state` is what `let_time_pass` returned, `last_centers` are the centers before that: those of
+    `state` is what `advance_time` returned, `last_centers` are the centers before that: those of
     unseen clusters stay where they were last seen. A cluster too old to be revived at any distance
     is forgotten.
     """
@@ -42,7 +42,7 @@ def update_state(
     unseen_centers = np.concatenate([last_centers, np.zeros((n_new, state.n_features))])
     ages = np.where(seen, 1.0, unseen_ages)
     courses = _courses(counts, centers, state, prior[: state.n_clusters], penalties)
-    kept = seen | can_come_back(ages, penalties, elapsed)
+    kept = seen | is_revivable(ages, penalties, elapsed)
     kept_courses: dict[str, Any] = {name: rows[kept] for name, rows in courses.items()}
     return ClusterState(
         ids=np.concatenate([state.ids, new_ids])[kept],
@@ -68,13 +68,13 @@ def _courses(
     if state.velocities is None:
         return {}
     k = state.n_clusters
-    kept = courses_after(state, gamma, counts[:k], centers[:k], penalties)
-    new = newborn_courses(len(counts) - k, state.n_features, penalties)
+    kept = update_velocities(state, gamma, counts[:k], centers[:k], penalties)
+    new = initial_velocities(len(counts) - k, state.n_features, penalties)
     names = ("velocities", "velocity_covariances")
     return {name: np.concatenate(pair) for name, *pair in zip(names, kept, new, strict=True)}
 
 
-def can_come_back(
+def is_revivable(
     ages: np.ndarray[tuple[int, ...], np.dtype[np.float64]], penalties: Penalties, elapsed: float
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
     """Say which clusters some later batch could still revive: Q dt <= lambda.

@@ -34,34 +34,34 @@ def main(arguments: list[str] | None = None) -> int:
             result = app_for(words)(args=words, prog_name="dynmeans", standalone_mode=False)
         sys.stdout.flush()
         if result == INTERRUPTED:  # typer turns the key into a result, where it can.
-            return _interrupted(words)
+            return _exit_interrupted(words)
         return result if isinstance(result, int) else 0
     except KeyboardInterrupt:
-        return _interrupted(words)
+        return _exit_interrupted(words)
     except BrokenPipeError:
-        return _output_closed()
+        return _handle_broken_pipe()
     except SystemExit as end:
         # typer ends a command whose output was closed by itself.
         if isinstance(end.__context__, BrokenPipeError):
-            return _output_closed()
+            return _handle_broken_pipe()
         raise
     except Exception as error:
         if is_debugged:
             traceback.print_exc()
-        return _failed(error, words)
+        return _exit_with_error(error, words)
 
 
-def _output_closed() -> int:
+def _handle_broken_pipe() -> int:
     """Whoever reads the output has had enough, as `head` has; the rest has nowhere to go."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1)
     return 0
 
 
-def _failed(error: Exception, words: list[str]) -> int:
+def _exit_with_error(error: Exception, words: list[str]) -> int:
     # A query of DuckDB that Ctrl-C stopped says so in its own way, and typer turns the key into
     # an exit code; usage errors carry their exit code and know how to show themselves.
     if "Query interrupted" in str(error) or getattr(error, "exit_code", 0) == INTERRUPTED:
-        return _interrupted(words)
+        return _exit_interrupted(words)
     if hasattr(error, "exit_code"):
         if hasattr(error, "show"):
             told = without_words(getattr(error, "message", ""), words)
@@ -86,10 +86,10 @@ def _warn(message: Warning | str, words: list[str]) -> None:
 
     text: Any = message.args[0] if isinstance(message, Warning) and message.args else message
     text = without_words(str(flags.with_flags(text, words)), words)
-    output.tell(f"warning: {' '.join(text.split())}")
+    output.log_line(f"warning: {' '.join(text.split())}")
 
 
-def _interrupted(words: list[str]) -> int:
+def _exit_interrupted(words: list[str]) -> int:
     """Say what is safe and how to resume; only `cluster` leaves work behind."""
     told = "nothing was written."
     if words[:1] == ["cluster"]:
@@ -121,7 +121,7 @@ def _print_error(message: str) -> None:
     line = " ".join(message.split()) or "an error without a message."
     from dynmeans.cli import output
 
-    output.tell(line if output.is_json() else f"error: {line}", "error")
+    output.log_line(line if output.is_json() else f"error: {line}", "error")
 
 
 if __name__ == "__main__":

@@ -42,8 +42,10 @@ def app_for(words: Sequence[str] = ()) -> typer.Typer:
         rich_markup_mode="rich",
     )
     app.callback()(_options)
-    named = next((word.replace("-", "_") for word in words if not word.startswith("-")), "")
-    for name in [named] if named in COMMANDS else COMMANDS:
+    format_cluster = next(
+        (word.replace("-", "_") for word in words if not word.startswith("-")), ""
+    )
+    for name in [format_cluster] if format_cluster in COMMANDS else COMMANDS:
         file = _FILES.get(name, name)
         module = importlib.import_module(f"dynmeans.cli.commands.{file}")
         app.command(name.replace("_", "-"))(getattr(module, name, None) or getattr(module, file))

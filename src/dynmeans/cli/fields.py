@@ -81,7 +81,7 @@ def _in_flags(words: str) -> str:
     return re.sub(r"`(\w+)`", lambda found: f"--{found[1].replace('_', '-')}", words)
 
 
-def chosen(record: type, given: Fields, **more: Any) -> dict[str, Any]:
+def select_fields(record: type, given: Fields, **more: Any) -> dict[str, Any]:
     """Return the fields of a record among the options, those that were not given left out."""
     names = [one.name for one in _fields_of(record)]
     return {name: given[name] for name in names if given.get(name) not in (None, [])} | more

@@ -5,12 +5,16 @@ from collections.abc import Iterable, Mapping
 import typer
 
 from dynmeans.cli.app import app_for
-from dynmeans.inputs.argument_text import ArgumentText, typed
+from dynmeans.inputs.argument_text import ArgumentText, as_cli_options
 
 
 def with_flags(text: str, words: Iterable[str], run: str = "RUN") -> str:
     """Name options of the command of these words where a text names arguments."""
-    return text.told(typed(run, _flags_of(words))) if isinstance(text, ArgumentText) else text
+    return (
+        text.render(as_cli_options(run, _flags_of(words)))
+        if isinstance(text, ArgumentText)
+        else text
+    )
 
 
 def _flags_of(words: Iterable[str]) -> Mapping[str, str]:

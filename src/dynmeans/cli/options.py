@@ -30,7 +30,7 @@ def existing_run(folder: Path) -> Path:
 RunFolder = Annotated[
     Path, typer.Argument(metavar="RUN", help="Folder of the run.", callback=existing_run)
 ]
-Who = Annotated[
+Author = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="Who makes the edit; the user of this computer by default."),
 ]
@@ -53,7 +53,7 @@ class FamilyOptions:
         """Return the families of a run, if they are asked for."""
         if not self.families and self.level is None and self.n_families is None:
             return None
-        from dynmeans.runs.look.run_families import families_of_run
+        from dynmeans.runs.analysis.run_families import families_of_run
 
         return families_of_run(run, level=self.level, n_families=self.n_families)
 
@@ -73,7 +73,7 @@ class RowOptions:
         flag="-d",
     )
     input: str | None = option(None, "Where the original rows are now, if they were moved.")
-    trust: bool = option(
+    allow_stored_sql: bool = option(
         False,
         "Run the query that is stored in the run, if it has one: only for a run that you made or "
         "whose maker you trust.",
@@ -93,7 +93,7 @@ class ConfirmedOptions:
         metavar="N",
         min=1,
     )
-    min_life: int | None = option(
+    min_batches: int | None = option(
         None,
         "Clusters seen in fewer windows are unconfirmed, -1 as cluster_id; by default as when the "
         "run was made.",

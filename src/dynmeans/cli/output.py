@@ -31,12 +31,12 @@ def printable(text: str) -> str:
     return text.translate(_UNPRINTABLE)
 
 
-def say(text: str) -> None:
+def print_line(text: str) -> None:
     """Print one line on standard output."""
     sys.stdout.write(f"{printable(text)}\n")
 
 
-def tell(text: str, level: str = "info") -> None:
+def log_line(text: str, level: str = "info") -> None:
     """Print one line about the work itself on standard error, as text or as a JSON object."""
     if not _as_json:
         sys.stderr.write(f"dynmeans: {printable(text)}\n")
@@ -50,12 +50,12 @@ def is_json() -> bool:
     return _as_json
 
 
-class _Told(logging.Handler):
+class _StderrHandler(logging.Handler):
     """Says what the library logs, one line each."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Say one thing."""
-        tell(record.getMessage(), record.levelname.lower())
+        log_line(record.getMessage(), record.levelname.lower())
 
 
 def log_to_standard_error(*, as_json: bool = False) -> None:
@@ -63,11 +63,11 @@ def log_to_standard_error(*, as_json: bool = False) -> None:
     global _as_json
     _as_json = as_json
     logger = logging.getLogger("dynmeans.runs")
-    if not any(isinstance(handler, _Told) for handler in logger.handlers):
-        logger.addHandler(_Told())
+    if not any(isinstance(handler, _StderrHandler) for handler in logger.handlers):
+        logger.addHandler(_StderrHandler())
 
 
-def named(cluster_id: int, names: Mapping[int, str]) -> str:
+def format_cluster(cluster_id: int, names: Mapping[int, str]) -> str:
     """Return the number of a cluster, and its name if it has one."""
     return f"{cluster_id} ({names[cluster_id]})" if cluster_id in names else str(cluster_id)
 

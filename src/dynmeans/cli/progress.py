@@ -43,6 +43,6 @@ def while_clustering(
         def on_window(record: StepRecord, window: Window) -> None:
             name, n = printable(window.name or f"window {record.step}"), len(record.ids)
             told = f"{name}: {n} clusters, {record.n_remembered} remembered"
-            progress.update(task, advance=window.n_points + window.n_dropped, description=told)
+            progress.update(task, advance=window.n_points + window.n_dropped_rows, description=told)
 
         yield on_window

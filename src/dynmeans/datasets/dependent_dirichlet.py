@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dynmeans.inputs.numbers import checked_count
+from dynmeans.inputs.numbers import check_count
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.mixture import MixtureParameters
 from dynmeans.records.stream import LabeledStream
@@ -52,8 +52,8 @@ def dependent_dirichlet(
     >>> len(stream), stream.batches[0].shape, int(stream.labels[0][0])
     (3, (10, 2), 0)
     """
-    n_steps, n_points = checked_count("n_steps", n_steps), checked_count("n_points", n_points)
-    n_features = checked_count("n_features", n_features)
+    n_steps, n_points = check_count("n_steps", n_steps), check_count("n_points", n_points)
+    n_features = check_count("n_features", n_features)
     measure = _Measure(parameters, n_features, rng)
     stream = LabeledStream([], [], [], [])
     names: dict[int, int] = {}

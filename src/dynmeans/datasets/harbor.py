@@ -32,8 +32,8 @@ def harbor_traffic(rng: np.random.Generator) -> HarborTraffic:
     >>> len(np.unique(traffic.ships)), traffic.positions.shape[1]
     (33, 2)
     """
-    tracks = [_anchored(rng) for _ in range(_N_ANCHORED)]
-    tracks += [_passing(rng) for _ in range(_N_PASSING)]
+    tracks = [_make_anchored(rng) for _ in range(_N_ANCHORED)]
+    tracks += [_make_passing(rng) for _ in range(_N_PASSING)]
     tracks += [_ferry(rng) for _ in range(_N_FERRIES)]
     seconds = np.concatenate([track[0] for track in tracks])
     places = np.concatenate([track[1] for track in tracks])
@@ -50,7 +50,7 @@ def _reports(rng: np.random.Generator, begin: float, end: float) -> FloatArray:
     return np.sort(rng.uniform(begin, end, size=rng.poisson((end - begin) / _EVERY) + 1))
 
 
-def _anchored(rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+def _make_anchored(rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
     """Swing around the anchor, 100 m either way."""
     seconds = _reports(rng, 0.0, 3600.0 * _HOURS)
     phase = 2 * np.pi * (seconds / 2400.0 + rng.random())
@@ -58,7 +58,7 @@ def _anchored(rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
     return seconds, place + 0.1 * np.column_stack([np.cos(phase), 0.5 * np.sin(phase)])
 
 
-def _passing(rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+def _make_passing(rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
     """Sail straight across at 12 to 30 km/h; some are silent for a quarter of an hour."""
     heading = rng.uniform(0, 2 * np.pi)
     along = np.array([np.cos(heading), np.sin(heading)])

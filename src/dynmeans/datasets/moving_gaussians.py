@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dynmeans.inputs.fields import one_of
-from dynmeans.inputs.numbers import checked_count, checked_number
+from dynmeans.inputs.numbers import check_count, check_number
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.stream import LabeledStream
 
 NOISES = ("isotropic", "radial")
-MOTION_MODELS = ("still", "steady")
+MOTION_MODELS = ("random_walk", "constant_velocity")
 
 
 def moving_gaussians(
@@ -27,7 +27,7 @@ def moving_gaussians(
     vanish: float = 0.0,
     max_hidden: int = 5,
     noise: str = "isotropic",
-    motion_model: str = "still",
+    motion_model: str = "random_walk",
 ) -> LabeledStream:
     """Make a stream of clusters that move, die and are born; the defaults are the paper's.
 
@@ -59,7 +59,7 @@ def moving_gaussians(
     noise : {"isotropic", "radial"}
         Standard deviation per axis, as the paper says; or a length from N(0, s) in a uniform
         direction, as in the authors' example.
-    motion_model : {"still", "steady"}
+    motion_model : {"random_walk", "constant_velocity"}
         Centers wander: each move is drawn by itself. Or they keep a course: each has a velocity of
         that size, and turns back at the borders of the unit square.
 
@@ -74,11 +74,11 @@ def moving_gaussians(
     for name, probability in (("death", death), ("birth", birth), ("vanish", vanish)):
         if probability is not None and not 0 <= probability <= 1:
             raise ValueError(f"{name} must be a probability from 0 to 1, got {probability!r}.")
-    spread = checked_number("spread", spread, at_least=0)
-    motion = checked_number("motion", motion, at_least=0)
+    spread = check_number("spread", spread, at_least=0)
+    motion = check_number("motion", motion, at_least=0)
     one_of("noise", noise, NOISES)
     one_of("motion_model", motion_model, MOTION_MODELS)
-    world = _World(n_features, noise, rng, motion if motion_model == "steady" else None)
+    world = _World(n_features, noise, rng, motion if motion_model == "constant_velocity" else None)
     world.create(n_clusters)
     stream = LabeledStream([], [], [], [])
     for step in range(n_steps):
@@ -168,4 +168,4 @@ def _observe(world: _World, stream: LabeledStream, points_per_cluster: int, spre
 
 def _check(**counts: int) -> None:
     for name, count in counts.items():
-        checked_count(name, count)
+        check_count(name, count)

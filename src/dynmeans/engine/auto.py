@@ -19,9 +19,9 @@ def predict_labels(*arguments: Any) -> Any:
     return _on_gpu("predict_labels", arguments) or native.predict_labels(*arguments)
 
 
-def checked_copy(points: Any) -> Any:
+def maybe_copy_to_device(points: Any) -> Any:
     """Copy rows to the GPU, if it has room for them."""
-    return _on_gpu("checked_copy", (points,))
+    return _on_gpu("maybe_copy_to_device", (points,))
 
 
 def _on_gpu(name: str, arguments: tuple[Any, ...]) -> Any:

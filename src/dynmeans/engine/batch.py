@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Union
 import numpy as np
 
 from dynmeans.engine.checks import (
-    checked_coordinates,
-    checked_elapsed,
-    checked_points,
-    checked_weights,
+    broadcast_to_batches,
+    check_coordinates,
+    check_elapsed,
+    check_points,
+    check_weights,
     is_checked_batch,
-    one_for_each,
 )
 from dynmeans.engine.dask_input import dask_engine, is_on_dask
-from dynmeans.engine.device_input import checked_copy, is_on_device, take_device_batch
+from dynmeans.engine.device_input import is_on_device, maybe_copy_to_device, take_device_batch
 from dynmeans.engine.execution import DEFAULT, Execution
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
@@ -68,7 +68,7 @@ class Batch:
         """Whether any row takes part."""
         return self.n_points > 0 and (self.weights is None or bool(self.weights.any()))
 
-    def in_memory(self, purpose: str) -> "Batch":
+    def to_numpy(self, purpose: str) -> "Batch":
         """Return the batch with its rows here; one elsewhere may refuse `purpose`."""
         return self
 
@@ -76,10 +76,10 @@ class Batch:
         """Return the module that runs a step on this kind of batch."""
         return execution.load(self.points.size)
 
-    def mapped(self, space: Space) -> "Batch":
+    def map_to_space(self, space: Space) -> "Batch":
         """Return the batch as points of a space."""
         # A tiny spread may make numbers that no longer can be squared.
-        points = checked_coordinates(space.to_points(self.points), f"points of {space.name} space")
+        points = check_coordinates(space.to_points(self.points), f"points of {space.name} space")
         return Batch(points, self.weights)
 
     def predict(
@@ -100,7 +100,7 @@ class Batch:
         return np.sqrt(squares)
 
 
-def take_batch(
+def prepare_batch(
     points: Any,
     sample_weight: Any = None,
     n_features: int | None = None,
@@ -116,14 +116,14 @@ def take_batch(
     """
     is_here = rows_of is None and execution.backend == "native"
     if is_here and n_features is not None and is_checked_batch(points, n_features):
-        return Batch(points, checked_weights(sample_weight, len(points)))
+        return Batch(points, check_weights(sample_weight, len(points)))
     if is_on_dask(points):
-        batch: AnyBatch = dask_engine().take_batch(points, sample_weight, n_features, name)
+        batch: AnyBatch = dask_engine().prepare_batch(points, sample_weight, n_features, name)
         return batch
     if is_on_device(points):
         on_device: AnyBatch = take_device_batch(points, sample_weight, n_features, name)
         return on_device
-    there = checked_copy(points, execution)
+    there = maybe_copy_to_device(points, execution)
     if there is not None and (n_features is None or n_features == points.shape[1]):
         rows = points if rows_of is None else rows_of(points, is_in_range=True)
     elif rows_of is not None:
@@ -132,32 +132,32 @@ def take_batch(
         if n_features is None:
             shape = np.shape(points)
             n_features = shape[1] if len(shape) == 2 else 0
-        rows = checked_points(points, n_features, name)
-    return Batch(rows, checked_weights(sample_weight, len(rows)), there)
+        rows = check_points(points, n_features, name)
+    return Batch(rows, check_weights(sample_weight, len(rows)), there)
 
 
-def take_rows(points: Any, n_features: int, *, rows_of: RowChecker | None = None) -> Any:
+def make_rows(points: Any, n_features: int, *, rows_of: RowChecker | None = None) -> Any:
     """Check rows that change nothing: as `take_batch`, but rows on a Dask cluster stay lazy."""
     if isinstance(points, Batch):
         return points
     if is_on_dask(points):
         return dask_engine().DaskRows(points, n_features)
-    return take_batch(points, None, n_features, name="X", rows_of=rows_of)
+    return prepare_batch(points, None, n_features, name="X", rows_of=rows_of)
 
 
-def take_batches(
+def make_batches(
     batches: list[Any], elapsed: Any = 1.0, sample_weight: Any = None
 ) -> tuple[list[Batch], list[float]]:
     """Check every batch of a stream in memory, and the time before each."""
-    gaps = one_for_each("elapsed", elapsed, len(batches))
-    weights = one_for_each("sample_weight", sample_weight, len(batches))
+    gaps = broadcast_to_batches("elapsed", elapsed, len(batches))
+    weights = broadcast_to_batches("sample_weight", sample_weight, len(batches))
     rows: list[Batch] = []
     for t, batch in enumerate(batches):
         n_features = rows[0].n_features if rows else np.shape(batch)[-1] if np.ndim(batch) else 0
-        points = checked_points(batch, n_features, f"batches[{t}]")
+        points = check_points(batch, n_features, f"batches[{t}]")
         try:
-            gaps[t] = checked_elapsed(gaps[t])
-            rows.append(Batch(points, checked_weights(weights[t], len(points))))
+            gaps[t] = check_elapsed(gaps[t])
+            rows.append(Batch(points, check_weights(weights[t], len(points))))
         except (TypeError, ValueError) as error:
             raise type(error)(f"batches[{t}]: {error}") from error
     return rows, gaps

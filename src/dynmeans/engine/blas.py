@@ -9,13 +9,13 @@ from typing import Any
 from dynmeans.records.arrays import BatchArray
 
 # Below, the compiled search over panels of clusters is as fast (docs/design/engine.md).
-FEW_FEATURES = 16
-FEW_POINTS = 512
+SMALL_N_FEATURES = 16
+SMALL_N_POINTS = 512
 
 
 def sgemm_for(points: BatchArray) -> Any:
     """Return SciPy's sgemm as a capsule where the batch is large enough for it, else None."""
-    if points.shape[1] < FEW_FEATURES or len(points) < FEW_POINTS:
+    if points.shape[1] < SMALL_N_FEATURES or len(points) < SMALL_N_POINTS:
         return None
     return _sgemm()
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from dynmeans.engine.compiled import compiled
 from dynmeans.inputs.input_error import InputError
-from dynmeans.inputs.numbers import checked_number
+from dynmeans.inputs.numbers import check_number
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 
@@ -17,7 +17,7 @@ READABLE: tuple[Literal["C"], Literal["A"], Literal["E"]] = ("C", "A", "E")
 MAX_POINTS: int = compiled.MAX_POINTS
 MAX_COORDINATE: float = compiled.MAX_COORDINATE
 MAX_WEIGHT: float = compiled.MAX_WEIGHT
-_MOST_OFF = 1e-3  # of a squared length of 1
+_MAX_ERROR = 1e-3  # of a squared length of 1
 
 
 # Whether every item of a list is a batch of rows that needs neither conversion nor complaint.
@@ -37,7 +37,7 @@ def is_checked_batch(points: object, n_features: int, *, allow_float32: bool = T
     return compiled.is_plain_batch(points, n_features, allow_float32)
 
 
-def checked_points(points: npt.ArrayLike, n_features: int, name: str = "points") -> BatchArray:
+def check_points(points: npt.ArrayLike, n_features: int, name: str = "points") -> BatchArray:
     """Return the points as an array of rows, or say what is wrong with them.
 
     float32 stays float32, without a copy; everything else becomes float64.
@@ -46,14 +46,14 @@ def checked_points(points: npt.ArrayLike, n_features: int, name: str = "points")
         return cast(BatchArray, points)
     array = as_rows(points, name)
     check_features(array.shape[1], n_features, name)
-    return checked_coordinates(array, name)
+    return check_coordinates(array, name)
 
 
 def as_rows(points: npt.ArrayLike, name: str = "points") -> BatchArray:
     """Return the points as an array of rows of floats, whatever their values."""
     if hasattr(points, "toarray"):
         raise TypeError(f"{name} must be a dense array, got a sparse {type(points).__name__}.")
-    refuse_masked(name, points)
+    check_not_masked(name, points)
     array = np.asarray(points)
     if array.ndim != 2:
         raise ValueError(f"{name} must have two dimensions, got shape {array.shape}.")
@@ -63,7 +63,7 @@ def as_rows(points: npt.ArrayLike, name: str = "points") -> BatchArray:
     return as_floats(name, array)
 
 
-def refuse_masked(name: str, values: object) -> None:
+def check_not_masked(name: str, values: object) -> None:
     """Refuse a masked array: what lies under its mask would be taken for values."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         n_masked = int(np.ma.getmaskarray(values).sum())
@@ -87,7 +87,7 @@ def are_in_range(array: BatchArray) -> bool:
     return compiled.all_within(array, MAX_COORDINATE)
 
 
-def checked_coordinates(array: BatchArray, name: str) -> BatchArray:
+def check_coordinates(array: BatchArray, name: str) -> BatchArray:
     """Return `array` if every value is finite and small enough to be squared."""
     if not array.flags.aligned:
         array = np.require(array, requirements=READABLE)
@@ -102,7 +102,7 @@ def checked_coordinates(array: BatchArray, name: str) -> BatchArray:
     return array
 
 
-def checked_weights(
+def check_weights(
     weights: npt.ArrayLike | None, n_points: int, name: str = "sample_weight"
 ) -> FloatArray | None:
     """Return one weight for each point, or None where every point weighs 1."""
@@ -110,7 +110,7 @@ def checked_weights(
         return None
     if compiled.are_plain_weights(weights, n_points):
         return cast(FloatArray, weights)
-    refuse_masked(name, weights)
+    check_not_masked(name, weights)
     array = as_floats(name, np.asarray(weights))
     if array.shape != (n_points,):
         raise ValueError(
@@ -122,7 +122,7 @@ def checked_weights(
     return array
 
 
-def checked_orders(orders: npt.ArrayLike, n_points: int) -> IntArray:
+def check_orders(orders: npt.ArrayLike, n_points: int) -> IntArray:
     """Return the visiting orders, one permutation of the rows in each row."""
     if compiled.are_plain_orders(orders, n_points):
         return cast(IntArray, orders)
@@ -143,15 +143,15 @@ def checked_orders(orders: npt.ArrayLike, n_points: int) -> IntArray:
     return array
 
 
-def checked_elapsed(elapsed: object) -> float:
+def check_elapsed(elapsed: object) -> float:
     """Return the time since the previous batch; less than 1e-12 would be lost in the ages."""
     if type(elapsed) is float and 1e-12 <= elapsed < math.inf:
         return elapsed
-    number = checked_number("elapsed", elapsed, above=0)
-    return checked_number("elapsed", number, at_least=1e-12)
+    number = check_number("elapsed", elapsed, above=0)
+    return check_number("elapsed", number, at_least=1e-12)
 
 
-def one_for_each(name: str, value: Any, n_batches: int) -> list[Any]:
+def broadcast_to_batches(name: str, value: Any, n_batches: int) -> list[Any]:
     """Spread one value over all batches, or check that there is one for each."""
     if n_batches == 0:
         raise ValueError("batches must hold at least one batch, got none.")
@@ -179,9 +179,9 @@ def as_floats(name: str, array: npt.NDArray[np.generic]) -> FloatArray:
 
 def check_lengths(batch: Any) -> None:
     """Refuse points that are not of length 1, where centers are."""
-    points = batch.in_memory("centers='sphere'").points
+    points = batch.to_numpy("centers='sphere'").points
     squares = np.einsum("ij,ij->i", points, points, dtype=np.float64)
-    is_off = np.abs(squares - 1.0) > _MOST_OFF
+    is_off = np.abs(squares - 1.0) > _MAX_ERROR
     if is_off.any():
         row = int(np.argmax(is_off))
         raise InputError(

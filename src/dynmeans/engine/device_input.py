@@ -21,20 +21,20 @@ def is_on_device(points: object) -> bool:
     return int(where()[0]) in _CUDA
 
 
-def checked_copy(points: Any, execution: Execution) -> Any:
+def maybe_copy_to_device(points: Any, execution: Execution) -> Any:
     """Copy large rows of NumPy to the GPU they are meant for; None if a value is not allowed."""
     if execution.backend not in ("auto", "gpu") or type(points) is not np.ndarray:
         return None
     is_plain = points.dtype in (np.float64, np.float32) and points.flags.c_contiguous
     if points.ndim != 2 or points.nbytes < _LARGE or not (is_plain and points.flags.aligned):
         return None
-    copy = getattr(execution.load(points.size), "checked_copy", None)
+    copy = getattr(execution.load(points.size), "maybe_copy_to_device", None)
     return None if copy is None else copy(points)
 
 
-def in_memory(array: Any) -> Any:
+def to_numpy(array: Any) -> Any:
     """Return an array as NumPy's, wherever it lies."""
-    return _GPU.load().in_memory(array) if is_on_device(array) else np.asarray(array)
+    return _GPU.load().to_numpy(array) if is_on_device(array) else np.asarray(array)
 
 
 def device_engine(execution: Execution = DEFAULT) -> Any:
@@ -49,4 +49,4 @@ def device_engine(execution: Execution = DEFAULT) -> Any:
 
 def take_device_batch(points: Any, sample_weight: Any, n_features: int | None, name: str) -> Any:
     """Check a batch on a GPU."""
-    return _GPU.load().take_batch(points, sample_weight, n_features, name)
+    return _GPU.load().prepare_batch(points, sample_weight, n_features, name)

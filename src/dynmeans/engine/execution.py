@@ -8,7 +8,7 @@ from numbers import Integral
 from typing import Any
 
 from dynmeans.inputs.input_error import InputError
-from dynmeans.inputs.numbers import checked_count
+from dynmeans.inputs.numbers import check_count
 
 BACKENDS = ("native", "reference", "gpu", "auto")
 ACCELERATIONS = ("auto", "none")
@@ -44,7 +44,7 @@ class Execution:
                 value = getattr(self, name)
                 raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}.")
         if self.max_clusters is not None:
-            checked_count("max_clusters", self.max_clusters)
+            check_count("max_clusters", self.max_clusters)
         if self.n_threads is None:
             return
         if isinstance(self.n_threads, bool) or not isinstance(self.n_threads, Integral):
@@ -72,7 +72,7 @@ class Execution:
 DEFAULT = Execution()
 
 
-def execution_of(*values: Any) -> Execution:
+def get_execution(*values: Any) -> Execution:
     """Return the same record for the same values: checking takes as long as a small step."""
     try:
         return _known(*values)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynmeans.algorithm.motion import moving_features
+from dynmeans.algorithm.motion import velocity_mask
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.execution import Execution, choose_n_threads
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
@@ -20,7 +20,7 @@ def sort_by_group(groups: IntArray, n_groups: int) -> tuple[IntArray, IntArray]:
     return order.view(np.int64), starts.view(np.int64)
 
 
-def fit_groups(
+def step_groups(
     points: BatchArray,
     point_weights: FloatArray | None,
     batch_starts: IntArray,
@@ -53,7 +53,7 @@ def fit_groups(
         penalties.revival_penalty,
         penalties.drift,
         penalties.revival == "exact",
-        moving_features(penalties, before.n_features),
+        velocity_mask(penalties, before.n_features),
         penalties.is_on_sphere,
         n_init,
         SEARCHES.index(search),

@@ -24,7 +24,7 @@ from dynmeans.records.state import ClusterState
 
 MANY_CLUSTERS = 10_000
 _PROBE_ROWS = 1024
-_FEW_POINTS = 2  # a cluster of more is taken for a real one
+_SMALL_N_POINTS = 2  # a cluster of more is taken for a real one
 _ADVICE = (
     "Points seem to be farther apart than {new_penalty} allows, or {max_gap} is too long to forget "
     "outliers: raise {new_penalty} or lower {max_gap}"
@@ -79,7 +79,7 @@ def check_growth(before: ClusterState, after: ClusterState, limit: int | None) -
 
 def _are_real(state: ClusterState) -> bool:
     """Say whether most clusters are at hand and hold more than a few points."""
-    return bool(np.mean((state.ages == 1.0) & (state.counts > _FEW_POINTS)) > 0.5)
+    return bool(np.mean((state.ages == 1.0) & (state.counts > _SMALL_N_POINTS)) > 0.5)
 
 
 def _probe(

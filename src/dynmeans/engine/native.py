@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any, cast
 
-from dynmeans.algorithm.motion import moving_factors, moving_features
+from dynmeans.algorithm.motion import moving_factors, velocity_mask
 from dynmeans.engine import blas
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.compiled import compiled
@@ -16,7 +16,7 @@ from dynmeans.records.state import Clustering, ClusterState
 
 # What compiled code makes and reads without their constructors.
 RECORDS = (ClusterState, Clustering, Penalties, VisitingOrders)
-_FEWEST_FOR_BLAS = blas.FEW_POINTS * blas.FEW_FEATURES
+_MIN_WORK_FOR_BLAS = blas.SMALL_N_POINTS * blas.SMALL_N_FEATURES
 
 
 def step(
@@ -37,7 +37,9 @@ def step(
         orders,
         state,
         penalties,
-        None if penalties.motion == "still" else moving_factors(penalties.moving, points.shape[1]),
+        None
+        if penalties.motion == "random_walk"
+        else moving_factors(penalties.moving_features, points.shape[1]),
         elapsed,
         SEARCHES.index(search),
         is_accelerated,
@@ -54,7 +56,7 @@ def step(
 def _means(points: BatchArray, execution: Execution) -> tuple[int, Any]:
     """Return how many threads work on the points, and BLAS where it is of use."""
     size, n_threads = points.size, execution.n_threads
-    has_blas = size >= _FEWEST_FOR_BLAS and execution.acceleration == "auto"
+    has_blas = size >= _MIN_WORK_FOR_BLAS and execution.acceleration == "auto"
     sgemm = blas.sgemm_for(points) if has_blas else None
     return choose_n_threads(size) if n_threads is None else n_threads, sgemm
 
@@ -75,7 +77,7 @@ def step_if_small(
     return stepped  # type: ignore[no-any-return]
 
 
-def quick_follower(*records: Any) -> Any:
+def load_fast_follow(*records: Any) -> Any:
     """Return a function of a memory, points and elapsed that follows a small batch in one crossing.
 
     `records` are the classes of a follower's memory, step and lives, and when it has to count
@@ -92,7 +94,7 @@ def predict_labels(
     execution: Execution = DEFAULT,
 ) -> tuple[IntArray, FloatArray]:
     """Return the identity and the cost of each point `elapsed` steps later, changing nothing."""
-    moving = moving_features(penalties, state.n_features)
+    moving = velocity_mask(penalties, state.n_features)
     is_accelerated = execution.acceleration == "auto"
     n_threads, sgemm = _means(points, execution)
     rule: Any = (points, state, penalties, moving, elapsed, is_accelerated)

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from dynmeans.algorithm.motion import moving_features
+from dynmeans.algorithm.motion import velocity_mask
 from dynmeans.engine.batch import AnyBatch, Batch
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.execution import DEFAULT, Execution, choose_n_threads
@@ -26,7 +26,7 @@ class SmallSteps:
     def __init__(self, found: Any) -> None:
         # Labels of every batch; the most clusters that were remembered after any of them; points
         # and batches of each identity from 0 on.
-        self.labels, self.most_clusters, self.lives, self._kept = found
+        self.labels, self.most_clusters, self.lifetimes, self._kept = found
 
     def __getitem__(self, number: int) -> tuple[ClusterState, Clustering]:
         """Return the state after a step, and its clustering."""
@@ -97,10 +97,10 @@ def _arguments(
         [batch.weights for batch in batches],
         np.array(elapsed, dtype=np.float64),
         penalties,
-        moving_features(penalties, n_features),
+        velocity_mask(penalties, n_features),
         execution.is_accelerated,
         execution.n_threads or choose_n_threads(max(map(len, rows)) * n_features),
-        orders.entropy,
+        orders.seed,
         orders.n_init,
         orders.depth,
         RECORDS,

@@ -4,14 +4,14 @@ from typing import Any
 
 import numpy.typing as npt
 
-from dynmeans.engine.batch import AnyBatch, Batch, take_batch
-from dynmeans.engine.checks import check_lengths, checked_elapsed
-from dynmeans.engine.execution import DEFAULT, Execution, execution_of
+from dynmeans.engine.batch import AnyBatch, Batch, prepare_batch
+from dynmeans.engine.checks import check_elapsed, check_lengths
+from dynmeans.engine.execution import DEFAULT, Execution, get_execution
 from dynmeans.engine.guard import check_growth, foresee
 from dynmeans.engine.native import step_if_small
 from dynmeans.engine.orders import Orders, depth_of, take_orders
 from dynmeans.inputs.input_error import InputError
-from dynmeans.records.orders import SEARCHES, VisitingOrders, checked_search
+from dynmeans.records.orders import SEARCHES, VisitingOrders, check_search
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
 
@@ -111,12 +111,12 @@ def step(
     >>> first.labels.tolist(), second.labels.tolist()
     ([0, 0, 1], [1, 0])
     """
-    execution = execution_of(backend, acceleration, n_threads, max_clusters)
+    execution = get_execution(backend, acceleration, n_threads, max_clusters)
     if search is None:
         search = "paper"
     elif isinstance(orders, VisitingOrders):
         raise ValueError("search is for listed orders: give it to VisitingOrders instead.")
-    checked_search(search)
+    check_search(search)
     if execution is DEFAULT and not getattr(penalties, "is_on_sphere", False):
         small = step_if_small(points, sample_weight, state, penalties, orders, elapsed, search)
         if small is not None:
@@ -126,8 +126,8 @@ def step(
         raise TypeError(f"state must be a ClusterState, got {type(state).__name__}.")
     if not isinstance(penalties, Penalties):
         raise TypeError(f"penalties must be a Penalties, got {type(penalties).__name__}.")
-    elapsed = checked_elapsed(elapsed)
-    batch = take_batch(points, sample_weight, state.n_features, execution=execution)
+    elapsed = check_elapsed(elapsed)
+    batch = prepare_batch(points, sample_weight, state.n_features, execution=execution)
     if penalties.is_on_sphere:
         check_lengths(batch)
     visits = take_orders(orders, batch.n_points)

@@ -9,19 +9,19 @@ from scipy.special import logsumexp, softmax
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from dynmeans.engine.checks import checked_elapsed, one_for_each
-from dynmeans.estimators.checked_rows import (
-    AllOrNothing,
+from dynmeans.engine.checks import broadcast_to_batches, check_elapsed
+from dynmeans.estimators.dynamic_means import view
+from dynmeans.estimators.input_checks import (
+    RollbackOnError,
     check_rows,
     start_over,
 )
-from dynmeans.estimators.dynamic_means import view
-from dynmeans.estimators.named_batches import labels_like, timed_batches
-from dynmeans.follow.begin import draw_entropy
+from dynmeans.estimators.named_batches import labels_in_type_of, parse_batches
 from dynmeans.follow.follow import Step, labels_of
-from dynmeans.follow.recipe import checked_seed
+from dynmeans.follow.init_memory import draw_seed
+from dynmeans.follow.model_config import check_seed
 from dynmeans.inputs.fields import one_of
-from dynmeans.inputs.numbers import checked_count, checked_number
+from dynmeans.inputs.numbers import check_count, check_number
 from dynmeans.mixture.carried_sample import (
     check_carry,
     choose_sample,
@@ -146,7 +146,7 @@ class DDPMixture(ClusterMixin, BaseEstimator):
         truncation: int = 20,
         tol: float = 1e-8,
         max_iter: int = 1000,
-        carry: Any = "best",
+        carried_sample: Any = "best",
         random_state: Any = None,
     ) -> None:
         self.inference = inference
@@ -165,7 +165,7 @@ class DDPMixture(ClusterMixin, BaseEstimator):
         self.truncation = truncation
         self.tol = tol
         self.max_iter = max_iter
-        self.carry = carry
+        self.carried_sample = carried_sample
         self.random_state = random_state
 
     @classmethod
@@ -182,7 +182,7 @@ class DDPMixture(ClusterMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Forget everything and take in one batch."""
-        with AllOrNothing(self):
+        with RollbackOnError(self):
             start_over(self)
             self._take_next(X, 1.0, min_points=1)
         return self
@@ -198,8 +198,8 @@ class DDPMixture(ClusterMixin, BaseEstimator):
         elapsed : float
             Steps of time since the previous batch, greater than 0.
         """
-        with AllOrNothing(self):
-            self._take_next(X, checked_elapsed(elapsed))
+        with RollbackOnError(self):
+            self._take_next(X, check_elapsed(elapsed))
         return self
 
     def fit_sequence(
@@ -219,17 +219,19 @@ class DDPMixture(ClusterMixin, BaseEstimator):
         labels, history : list of arrays or series, History
             Identities of the rows of every batch, and the record of all of them.
         """
-        given, when, elapsed = timed_batches(batches, elapsed, times, time_step)
+        given, when, elapsed = parse_batches(batches, elapsed, times, time_step)
         steps = []
-        with AllOrNothing(self):
+        with RollbackOnError(self):
             start_over(self)
-            for X, gap in zip(given, one_for_each("elapsed", elapsed, len(given)), strict=True):
-                self._take_next(X, checked_elapsed(gap))
+            for X, gap in zip(
+                given, broadcast_to_batches("elapsed", elapsed, len(given)), strict=True
+            ):
+                self._take_next(X, check_elapsed(gap))
                 steps.append(self._step)
         history = History(None, getattr(self, "feature_names_in_", None))
         history.extend(steps, when)
         found = zip(given, labels_of(steps), strict=True)
-        return [labels_like(X, labels) for X, labels in found], history
+        return [labels_in_type_of(X, labels) for X, labels in found], history
 
     def predict(self, X: Any) -> IntArray:
         """Give the most probable identity of each row now, -1 where that is a new cluster.
@@ -276,10 +278,10 @@ class DDPMixture(ClusterMixin, BaseEstimator):
     def _prior_now(self) -> BatchPrior:
         return batch_prior(self.state_, self._parameters(), elapsed=0.0)
 
-    def _seed(self, n_steps: int) -> int:
+    def _make_seed(self, n_steps: int) -> int:
         """Seed batch number `n_steps` by itself, so that a restored estimator continues alike."""
         if not hasattr(self, "_entropy"):
-            self._entropy = draw_entropy(checked_seed("random_state", self.random_state))
+            self._entropy = draw_seed(check_seed("random_state", self.random_state))
         sequence = np.random.SeedSequence(self._entropy, spawn_key=(n_steps,))
         return int(sequence.generate_state(1, dtype=np.uint64)[0])
 
@@ -292,7 +294,7 @@ class DDPMixture(ClusterMixin, BaseEstimator):
         """Run the inference on one batch and keep its result."""
         points = batch.astype(np.float64, copy=False)
         parameters = self._parameters()
-        check_carry(self.carry)
+        check_carry(self.carried_sample)
         self._check_names()
         prior = batch_prior(state, parameters, elapsed, self.revival)
         labels, seen, costs = self._infer(points, prior, state)
@@ -321,21 +323,21 @@ class DDPMixture(ClusterMixin, BaseEstimator):
             return labels, seen, -self.result_.bounds
         self.samples_ = identities(self.result_.labels, state)
         log_posteriors = self.result_.log_posteriors
-        chosen = choose_sample(self.carry, self.samples_, log_posteriors)
+        chosen = choose_sample(self.carried_sample, self.samples_, log_posteriors)
         labels = self.result_.labels[chosen]
         return labels, center_posteriors(points, labels, prior), -log_posteriors[[chosen]]
 
     def _run(self, points: FloatArray, prior: BatchPrior, n_steps: int) -> None:
         """Set `result_` and `n_iter_`."""
         self.result_: GibbsSamples | VariationalPosterior | Particles
-        seed, progress = self._seed(n_steps), _log_progress(self.inference)
+        seed, progress = self._make_seed(n_steps), _log_progress(self.inference)
         if self.inference == "gibbs":
             self.result_ = gibbs(
                 points,
                 prior,
-                n_samples=checked_count("n_samples", self.n_samples),
-                burn_in=checked_count("burn_in", self.burn_in, at_least=0),
-                thin=checked_count("thin", self.thin),
+                n_samples=check_count("n_samples", self.n_samples),
+                burn_in=check_count("burn_in", self.burn_in, at_least=0),
+                thin=check_count("thin", self.thin),
                 seed=seed,
                 progress=progress,
             )
@@ -344,15 +346,15 @@ class DDPMixture(ClusterMixin, BaseEstimator):
             self.result_ = variational(
                 points,
                 prior,
-                truncation=checked_count("truncation", self.truncation),
-                tol=checked_number("tol", self.tol, at_least=0),
-                max_iter=checked_count("max_iter", self.max_iter),
+                truncation=check_count("truncation", self.truncation),
+                tol=check_number("tol", self.tol, at_least=0),
+                max_iter=check_count("max_iter", self.max_iter),
                 seed=seed,
                 progress=progress,
             )
             self.n_iter_ = len(self.result_.bounds)
         else:
-            n_particles = checked_count("n_particles", self.n_particles)
+            n_particles = check_count("n_particles", self.n_particles)
             self.result_ = particle_learning(
                 points, prior, n_particles=n_particles, seed=seed, progress=progress
             )

@@ -8,14 +8,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from dynmeans.estimators.dynamic_means import DynamicMeans, view
 from dynmeans.follow.memory import Memory
-from dynmeans.follow.recipe import described
+from dynmeans.follow.model_config import add_parameter_docs
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import AUTO, Penalties, dp_means_penalties
 from dynmeans.records.state import ClusterState
 from dynmeans.spaces.space import Space
 
 
-@described
+@add_parameter_docs
 class DPMeans(TransformerMixin, ClusterMixin, BaseEstimator):
     """DP-Means (Kulis and Jordan, 2012): k-means that finds the number of clusters.
 
@@ -24,7 +24,7 @@ class DPMeans(TransformerMixin, ClusterMixin, BaseEstimator):
 
     Parameters
     ----------
-    {recipe}
+    {model_config}
     backend : {"native", "reference", "gpu", "auto"}, default="native"
         Compiled code, the specification in NumPy, or an NVIDIA GPU. All give the same labels. A
         batch on a GPU is clustered there automatically.

@@ -10,32 +10,32 @@ from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from dynmeans.algorithm.forecast import Forecast
-from dynmeans.engine.batch import AnyBatch, take_rows
-from dynmeans.engine.checks import checked_elapsed
-from dynmeans.engine.device_input import in_memory
-from dynmeans.engine.execution import DEFAULT, Execution, execution_of
-from dynmeans.estimators.checked_rows import (
-    AllOrNothing,
+from dynmeans.engine.batch import AnyBatch, make_rows
+from dynmeans.engine.checks import check_elapsed
+from dynmeans.engine.device_input import to_numpy
+from dynmeans.engine.execution import DEFAULT, Execution, get_execution
+from dynmeans.estimators.input_checks import (
+    RollbackOnError,
     check_batch,
     check_batches,
     check_one_batch,
     check_rows,
-    checked_window,
+    check_window,
     in_use,
     keep_step,
     start_over,
     steps_until,
 )
-from dynmeans.estimators.named_batches import labels_like, timed_batches
-from dynmeans.families.find import families_of
-from dynmeans.follow.begin import begin
-from dynmeans.follow.early_forgetting import warn_of_early_forgetting
-from dynmeans.follow.follow import Step, follow, follow_all, follow_if_small, labels_of, plan_of
-from dynmeans.follow.lives import confirmed
+from dynmeans.estimators.named_batches import labels_in_type_of, parse_batches
+from dynmeans.families.find import build_families
+from dynmeans.follow.early_forgetting import warn_early_forgetting
+from dynmeans.follow.follow import Step, follow, follow_all, follow_if_small, labels_of, make_plan
+from dynmeans.follow.init_memory import begin
+from dynmeans.follow.lifetimes import confirmed_by_lifetime
 from dynmeans.follow.memory import Memory
+from dynmeans.follow.model_config import PARAMETERS, ModelConfig, add_parameter_docs
 from dynmeans.follow.predict import distances, expected, predict
-from dynmeans.follow.recipe import PARAMETERS, Recipe, described
-from dynmeans.inputs.batch_times import When
+from dynmeans.inputs.batch_times import BatchTime
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.events import Event
 from dynmeans.records.families import Families
@@ -44,7 +44,7 @@ from dynmeans.records.penalties import AUTO, Penalties
 from dynmeans.records.state import ClusterState
 from dynmeans.spaces.space import Space
 
-Settings = tuple[Recipe, Execution, int | None]  # what the parameters come to
+Settings = tuple[ModelConfig, Execution, int | None]  # what the parameters come to
 
 
 def view(path: str) -> Any:
@@ -52,13 +52,13 @@ def view(path: str) -> Any:
     return property(attrgetter(path))
 
 
-@described
+@add_parameter_docs
 class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
     """Cluster batches one after the other; every cluster keeps its identity for life.
 
     Parameters
     ----------
-    {recipe}
+    {model_config}
     backend : {"native", "reference", "gpu", "auto"}, default="native"
         Compiled code, the specification in NumPy, or an NVIDIA GPU. All give the same labels. A
         batch on a GPU is clustered there automatically.
@@ -96,7 +96,7 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         With `families`, the family of every row of the last batch.
     confirmed_labels_ : array of shape (n_points,)
         `labels_` with -1 for identities that are not confirmed yet (`min_cluster_size`,
-        `min_life`); if they are confirmed later, they keep their number.
+        `min_batches`); if they are confirmed later, they keep their number.
     history_ : History
         The record of the batches, where `keep_history` asks for it.
     memory_ : Memory
@@ -131,7 +131,7 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         drift: float | None = None,
         n_clusters: float | tuple[float, float] | None = None,
         motion: str | None = None,
-        moving: Sequence[str | int | bool] | None = None,
+        moving_features: Sequence[str | int | bool] | None = None,
         revival: str | None = None,
         space: str | Space = "raw",
         method: Any = "dynmeans",
@@ -140,7 +140,7 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         random_state: Any = None,
         families: bool = False,
         min_cluster_size: float = 1,
-        min_life: int = 1,
+        min_batches: int = 1,
         max_clusters: int | None = None,
         backend: str = "native",
         acceleration: str = "auto",
@@ -155,7 +155,7 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         self.drift = drift
         self.n_clusters = n_clusters
         self.motion = motion
-        self.moving = moving
+        self.moving_features = moving_features
         self.revival = revival
         self.space = space
         self.method = method
@@ -164,7 +164,7 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         self.random_state = random_state
         self.families = families
         self.min_cluster_size = min_cluster_size
-        self.min_life = min_life
+        self.min_batches = min_batches
         self.max_clusters = max_clusters
         self.backend = backend
         self.acceleration = acceleration
@@ -172,7 +172,7 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         self.keep_history = keep_history
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set it; another parameter makes another recipe."""
+        """Set it; another parameter makes another model configuration."""
         self.__dict__.pop("_settings", None)
         super().__setattr__(name, value)
 
@@ -195,14 +195,14 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         model.n_features_in_ = memory.n_features
         if memory.feature_names is not None:
             model.feature_names_in_ = np.asarray(memory.feature_names, dtype=object)
-        plan_of(model._recipe(), memory)
+        make_plan(model._model_config(), memory)
         return model
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Forget everything and take in one batch."""
-        with AllOrNothing(self):
+        with RollbackOnError(self):
             start_over(self)
-            batch = self._checked(X, sample_weight, None, 1)
+            batch = self._check_arguments(X, sample_weight, None, 1)
             self._take_in(check_one_batch(batch), 1.0, None)
         return self
 
@@ -235,13 +235,13 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
             A row of weight 2 counts as two identical rows, one of weight 0 takes no part.
         """
         is_bare = sample_weight is time is time_step is None
-        if is_bare and elapsed.__class__ is float and self._followed(X, elapsed):
+        if is_bare and elapsed.__class__ is float and self._try_fast_path(X, elapsed):
             return self
-        with AllOrNothing(self):
+        with RollbackOnError(self):
             steps, when = steps_until(self.__dict__.get("_when"), elapsed, time, time_step)
             memory: Memory | None = self.__dict__.get("memory_")
             n_features = None if memory is None else memory.n_features
-            self._take_in(self._checked(X, sample_weight, n_features), steps, when)
+            self._take_in(self._check_arguments(X, sample_weight, n_features), steps, when)
         return self
 
     def fit_sequence(
@@ -278,25 +278,29 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         history : History
             The record of every batch: clusters seen and remembered, cost, passes.
         """
-        given, when, elapsed = timed_batches(batches, elapsed, times, time_step)
-        with AllOrNothing(self):
-            recipe, execution, window = self._settle()
+        given, when, elapsed = parse_batches(batches, elapsed, times, time_step)
+        with RollbackOnError(self):
+            model_config, execution, window = self._settle()
             start_over(self)
             rows, gaps = check_batches(self, given, elapsed, sample_weight)
-            start = begin(recipe, rows, gaps, feature_names=self.__dict__.get("feature_names_in_"))
-            memory, steps = follow_all(recipe, start, rows, gaps, execution)
+            start = begin(
+                model_config, rows, gaps, feature_names=self.__dict__.get("feature_names_in_")
+            )
+            memory, steps = follow_all(model_config, start, rows, gaps, execution)
             for t, gap in enumerate(gaps[1:]):
                 if gap < 1.0:
-                    warn_of_early_forgetting(steps[t], gap, memory.plan.penalties)
+                    warn_early_forgetting(steps[t], gap, memory.plan.penalties)
             history = History(None, self.__dict__.get("feature_names_in_"))
             history.extend(steps, when)
-            self._show(memory, steps[-1], when[-1], (recipe, execution, window))
+            self._show(memory, steps[-1], when[-1], (model_config, execution, window))
             if self.keep_history is not False:
                 self.__dict__["history_"] = history.last(window)
         found = labels_of(steps)
         if set(map(type, given)) == {np.ndarray}:
             return list(found), history
-        return [labels_like(X, labels) for X, labels in zip(given, found, strict=True)], history
+        return [
+            labels_in_type_of(X, labels) for X, labels in zip(given, found, strict=True)
+        ], history
 
     def predict(self, X: Any, *, elapsed: float | None = None) -> IntArray:
         """Give the identity each row would get now, -1 where a new cluster would be cheaper.
@@ -312,7 +316,7 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         elapsed : float, optional
             Look ahead: the identities in a batch that comes this many steps after the last one.
         """
-        labels: IntArray = self._predict(X, 0.0 if elapsed is None else checked_elapsed(elapsed))[0]
+        labels: IntArray = self._predict(X, 0.0 if elapsed is None else check_elapsed(elapsed))[0]
         return labels
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -345,14 +349,14 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         Examples
         --------
         >>> batches = [[[0.0]], [[1.0]], [[2.0]], [[3.0]]]
-        >>> model = DynamicMeans(9.0, reach=2.0, motion="steady", random_state=0)
+        >>> model = DynamicMeans(9.0, reach=2.0, motion="constant_velocity", random_state=0)
         >>> labels, _ = model.fit_sequence(batches)
         >>> found = model.forecast(2.0)
         >>> found.ids.tolist(), bool(found.centers[0, 0] > 4.0)
         ([0], True)
         """
         check_is_fitted(self, "memory_")
-        return expected(self._recipe(), self.memory_, checked_elapsed(elapsed))
+        return expected(self._model_config(), self.memory_, check_elapsed(elapsed))
 
     @property
     def events_(self) -> list[Event]:
@@ -374,7 +378,7 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
             raise AttributeError("families_ is available with families=True.")
         key = self.n_steps_, self.n_clusters
         if self.__dict__.get("_found", (None,))[0] != key:
-            found = families_of(evidence.copied(), hint=self.n_clusters)
+            found = build_families(evidence.copy(), hint=self.n_clusters)
             self.__dict__["_found"] = key, found
         families: Families = self.__dict__["_found"][1]
         return families
@@ -382,21 +386,23 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
     @property
     def family_labels_(self) -> IntArray:
         """Family of every row of the last batch, named after its oldest member."""
-        labels: IntArray = self.families_.of(in_memory(self.labels_))
+        labels: IntArray = self.families_.map_labels(to_numpy(self.labels_))
         return labels
 
     @property
     def confirmed_labels_(self) -> IntArray:
         """`labels_` with -1 for identities that have not held enough points or batches so far."""
         check_is_fitted(self, "memory_")
-        recipe, labels = self._recipe(), in_memory(self.labels_)
-        known = confirmed(self.memory_.lives, recipe.min_cluster_size, recipe.min_life)
+        model_config, labels = self._model_config(), to_numpy(self.labels_)
+        known = confirmed_by_lifetime(
+            self.memory_.lifetimes, model_config.min_cluster_size, model_config.min_batches
+        )
         return np.where(np.isin(labels, known), labels, -1)
 
     @property
     def state_(self) -> ClusterState:
         """The remembered clusters, where rows are points."""
-        if self.memory_.known_space.name != "raw":
+        if self.memory_.space_or_raw.name != "raw":
             raise AttributeError(
                 f"state_ is available where rows are points; here they are mapped into the space "
                 f"{self.space_.name!r}. Use memory_, which knows the space; memory_.clusters are "
@@ -417,7 +423,7 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
     cluster_weights_: FloatArray = view("memory_.clusters.weights")
     cluster_ages_: FloatArray = view("memory_.clusters.ages")
     n_steps_: int = view("memory_.clusters.n_steps")
-    space_: Space = view("memory_.known_space")
+    space_: Space = view("memory_.space_or_raw")
     labels_: IntArray = view("_step.clustering.labels")
     cost_: float = view("_step.clustering.cost")
     cost_trace_: FloatArray = view("_step.clustering.cost_trace")
@@ -431,20 +437,20 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         step, last, before_last = self.__dict__.get("_looked_at", (n_steps, None, None))
         before: Families | None = before_last if step == n_steps else last
         self.__dict__["_looked_at"] = n_steps, now, before
-        return [] if before is None else now.joined_since(before)
+        return [] if before is None else now.merges_since(before)
 
-    def _recipe(self) -> Recipe:
-        return Recipe(**{name: getattr(self, name) for name in PARAMETERS})
+    def _model_config(self) -> ModelConfig:
+        return ModelConfig(**{name: getattr(self, name) for name in PARAMETERS})
 
     def _settle(self) -> Settings:
         """Return what the parameters come to; it is worked out again where one was replaced."""
         known: Settings | None = self.__dict__.get("_settings")
         if known is not None:
             return known
-        execution = execution_of(self.backend, self.acceleration, self.n_threads, None)
-        return self._recipe(), execution, checked_window(self.keep_history)
+        execution = get_execution(self.backend, self.acceleration, self.n_threads, None)
+        return self._model_config(), execution, check_window(self.keep_history)
 
-    def _followed(self, X: Any, elapsed: float) -> bool:
+    def _try_fast_path(self, X: Any, elapsed: float) -> bool:
         """Take in a small batch in one crossing, where the parameters were settled before."""
         own = self.__dict__
         if "_settings" not in own or "feature_names_in_" in own or in_use:
@@ -461,7 +467,7 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
             keep_step(self, followed[1], None)
         return True
 
-    def _checked(
+    def _check_arguments(
         self, X: Any, sample_weight: Any, n_features: int | None, min_points: int = 0
     ) -> AnyBatch:
         """Check a batch; on a GPU, if it is clustered there as it is."""
@@ -469,31 +475,31 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         execution = self._settle()[1] if is_sent else DEFAULT
         return check_batch(self, X, sample_weight, n_features, min_points, execution)
 
-    def _take_in(self, batch: AnyBatch, elapsed: float, when: When | None) -> None:
-        settings = recipe, execution, _ = self._settle()
+    def _take_in(self, batch: AnyBatch, elapsed: float, when: BatchTime | None) -> None:
+        settings = model_config, execution, _ = self._settle()
         memory, last = self.__dict__.get("memory_"), self.__dict__.get("_step")
         if memory is None:
             memory = begin(
-                recipe, [batch], elapsed, feature_names=self.__dict__.get("feature_names_in_")
+                model_config, [batch], elapsed, feature_names=self.__dict__.get("feature_names_in_")
             )
-        memory, step = follow(recipe, memory, batch, elapsed, execution)
+        memory, step = follow(model_config, memory, batch, elapsed, execution)
         if elapsed < 1.0 and last is not None:
-            warn_of_early_forgetting(last, elapsed, memory.plan.penalties)
+            warn_early_forgetting(last, elapsed, memory.plan.penalties)
         self._show(memory, step.with_points(None), when, settings)  # the rows are not kept
         keep_step(self, self.__dict__["_step"], when)
 
-    def _show(self, memory: Memory, step: Step, when: When | None, settings: Settings) -> None:
+    def _show(self, memory: Memory, step: Step, when: BatchTime | None, settings: Settings) -> None:
         """Make the last batch and the memory after it what the estimator shows."""
         self.__dict__.update(memory_=memory, _step=step, _when=when)
-        if not isinstance(self.moving, list):  # which may change in place
+        if not isinstance(self.moving_features, list):  # which may change in place
             self.__dict__["_settings"] = settings
 
     def _rows(self, X: Any) -> Any:
         """Check rows that change nothing, wherever they lie."""
         check_is_fitted(self, "memory_")
         n_features = self.memory_.n_features
-        return take_rows(X, n_features, rows_of=partial(check_rows, self, n_features=n_features))
+        return make_rows(X, n_features, rows_of=partial(check_rows, self, n_features=n_features))
 
     def _predict(self, X: Any, elapsed: float = 0.0) -> tuple[Any, Any]:
-        (recipe, execution, _), rows = self._settle(), self._rows(X)
-        return predict(recipe, self.memory_, rows, elapsed, execution)
+        (model_config, execution, _), rows = self._settle(), self._rows(X)
+        return predict(model_config, self.memory_, rows, elapsed, execution)

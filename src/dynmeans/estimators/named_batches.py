@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dynmeans.inputs.batch_times import as_when, checked_when, steps_between
+from dynmeans.inputs.batch_times import check_batch_times, parse_batch_time, steps_between
 from dynmeans.records.arrays import IntArray
 
 _WAYS = (
@@ -20,20 +20,20 @@ _WAYS = (
 )
 
 
-def timed_batches(
+def parse_batches(
     batches: Iterable[Any], elapsed: Any, times: Sequence[Any] | None, time_step: Any
 ) -> tuple[list[Any], list[Any], Any]:
     """Return the batches, when each came (None where nobody says), and the steps before each."""
     given, names = named_batches(batches)
     named = names if times is None else times
-    when = [None] * len(given) if named is None else checked_when(named, len(given))
+    when = [None] * len(given) if named is None else check_batch_times(named, len(given))
     steps = steps_between(elapsed, None if named is None else when, time_step)
-    if named is not None and all(isinstance(as_when(name), datetime) for name in named):
-        _warn_of_fallen_dates(when)
+    if named is not None and all(isinstance(parse_batch_time(name), datetime) for name in named):
+        _warn_unordered_times(when)
     return given, when, steps
 
 
-def _warn_of_fallen_dates(when: list[Any]) -> None:
+def _warn_unordered_times(when: list[Any]) -> None:
     """Say so if dates became mere names because they do not rise."""
     if when and isinstance(when[0], str):
         warnings.warn(
@@ -70,7 +70,7 @@ def named_batches(batches: Iterable[Any]) -> tuple[list[Any], list[Any] | None]:
     return frames, names
 
 
-def labels_like(batch: Any, labels: IntArray) -> Any:
+def labels_in_type_of(batch: Any, labels: IntArray) -> Any:
     """Return the labels with the index of a pandas frame, as a series of polars, or as they are."""
     if type(batch) is np.ndarray:
         return labels

@@ -11,7 +11,7 @@ from dynmeans.engine.checks import MAX_COORDINATE
 from dynmeans.estimators.dynamic_means import DynamicMeans
 from dynmeans.follow.defaults import defaults_of, with_defaults
 from dynmeans.inputs.features import feature_numbers
-from dynmeans.inputs.numbers import checked_count
+from dynmeans.inputs.numbers import check_count
 from dynmeans.records.arrays import FloatArray
 from dynmeans.records.penalties import AUTO, Penalties
 
@@ -63,7 +63,7 @@ class RiverDynamicMeans(base.Clusterer):
         self._features: list[Any] = []
         self._seen: dict[Any, tuple[float, int]] = {}  # sum and number of values of each feature
         self._model: DynamicMeans | None = None
-        self._made([])  # A name that there is not is refused now.
+        self._make_model([])  # A name that there is not is refused now.
 
     @property
     def model(self) -> DynamicMeans:
@@ -88,7 +88,7 @@ class RiverDynamicMeans(base.Clusterer):
 
     def learn_one(self, x: Mapping[Any, Any]) -> None:
         """Take a row in; the last one of a window has the window clustered."""
-        size = checked_count("window_size", self.window_size)
+        size = check_count("window_size", self.window_size)
         row = {name: _number(name, value) for name, value in x.items()}
         if self._features:  # others are not kept: there may be ever new ones
             row = {name: row[name] for name in self._features if name in row}
@@ -100,7 +100,7 @@ class RiverDynamicMeans(base.Clusterer):
             features = self._features or sorted({name for known in rows for name in known}, key=str)
             if not features:
                 raise ValueError("x must have a feature in at least one row of the first window.")
-            model = self._model or self._made(features)
+            model = self._model or self._make_model(features)
             model.partial_fit(np.vstack([_point(known, features, seen) for known in rows]))
             self._model, self._features, rows = model, features, []
         self._rows, self._seen = rows, seen
@@ -113,11 +113,15 @@ class RiverDynamicMeans(base.Clusterer):
         point = _point(row, self._features, self._seen)
         return int(self._model.predict(point[None])[0])
 
-    def _made(self, features: list[Any]) -> DynamicMeans:
+    def _make_model(self, features: list[Any]) -> DynamicMeans:
         parameters = defaults_of("RiverDynamicMeans") | self.parameters
-        if features and parameters.get("moving") is not None:  # rows of arrays have no names
+        if (
+            features and parameters.get("moving_features") is not None
+        ):  # rows of arrays have no names
             names = list(map(str, features))
-            parameters["moving"] = feature_numbers(parameters["moving"], len(names), names)
+            parameters["moving_features"] = feature_numbers(
+                parameters["moving_features"], len(names), names
+            )
         return DynamicMeans(self.penalties, **parameters)
 
 

@@ -15,14 +15,14 @@ import pandas as pd
 from joblib import Parallel, delayed
 
 from dynmeans import metrics
-from dynmeans.engine.batch import Batch, take_batches
+from dynmeans.engine.batch import Batch, make_batches
 from dynmeans.engine.execution import Execution
-from dynmeans.follow.begin import begin, into_space
-from dynmeans.follow.defaults import recipe_of, with_defaults
+from dynmeans.follow.defaults import make_model_config, with_defaults
 from dynmeans.follow.follow import follow_all, labels_of
-from dynmeans.follow.recipe import Recipe
+from dynmeans.follow.init_memory import begin, map_batch
+from dynmeans.follow.model_config import ModelConfig
 from dynmeans.inputs.input_error import InputError
-from dynmeans.inputs.numbers import checked_count
+from dynmeans.inputs.numbers import check_count
 from dynmeans.records.arrays import BatchArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.spaces.named import find_space
@@ -82,7 +82,7 @@ def tune(
     n_trials: int = 64,
     ranges: Ranges | None = None,
     n_jobs: int = 1,
-    recipe: Recipe | None = None,
+    model_config: ModelConfig | None = None,
     **parameters: Any,
 ) -> TuningResult:
     """Find the penalties with which `DynamicMeans` scores best on a labeled stream.
@@ -104,13 +104,13 @@ def tune(
         `max_gap` between 1.3 and 25, `reach` between 1 and 4.
     n_jobs : int
         Processes; -1 is one for each core. The result does not depend on it.
-    recipe : Recipe, optional
-        What else the stream is followed by, in every trial; give `motion="steady"` for clusters
+    model_config : ModelConfig, optional
+        What else the stream is followed by, in every trial; give `motion="constant_velocity"` for clusters
         that keep a course. A space is learned once, on the first batches. `random_state` is
         the seed of the proposals and of the visiting orders: every setting is run with the same
         three seeds, and the scores are averaged.
     **parameters
-        The parameters of a `Recipe`, in place of one. {defaults}
+        The parameters of a `ModelConfig`, in place of one. {defaults}
 
     Examples
     --------
@@ -122,11 +122,11 @@ def tune(
     >>> result.score > 0.9, len(result.trials)
     (True, 32)
     """
-    n_trials = checked_count("n_trials", n_trials)
-    score = _checked_metric(metric)
-    checked, _ = take_batches(list(batches))
-    base = _checked(recipe_of("tune", recipe, **parameters), checked)
-    points = [into_space(batch, find_space(base.space)).points for batch in checked]
+    n_trials = check_count("n_trials", n_trials)
+    score = _check_metric(metric)
+    checked, _ = make_batches(list(batches))
+    base = _check_arguments(make_model_config("tune", model_config, **parameters), checked)
+    points = [map_batch(batch, find_space(base.space)).points for batch in checked]
     looked_in = search_ranges(points, ranges)
     run = partial(_score, checked, truth, score, base)
     with Parallel(n_jobs=n_jobs) as parallel, _quiet_optuna():
@@ -144,31 +144,39 @@ def _score(
     batches: list[Batch],
     truth: Sequence[Any],
     metric: Metric,
-    base: Recipe,
+    base: ModelConfig,
     setting: Setting,
 ) -> float:
     """Return the mean score over a few visiting orders."""
     scores, execution = [], Execution(n_threads=1)
     for seed in np.random.SeedSequence(base.random_state).generate_state(N_RUNS):
-        recipe = replace(base, **setting, random_state=int(seed))
-        memory = begin(recipe, batches[:1])
-        _, steps = follow_all(recipe, memory, batches, [1.0] * len(batches), execution)
+        model_config = replace(base, **setting, random_state=int(seed))
+        memory = begin(model_config, batches[:1])
+        _, steps = follow_all(model_config, memory, batches, [1.0] * len(batches), execution)
         scores.append(metric(truth, labels_of(steps)))
     return float(np.mean(scores))
 
 
-def _checked(recipe: Recipe, batches: list[Batch]) -> Recipe:
+def _check_arguments(model_config: ModelConfig, batches: list[Batch]) -> ModelConfig:
     """Refuse, by name, what is looked for or changes no score; learn the space."""
     looked_for = ("penalties", "new_penalty", "max_gap", "reach", "revival_penalty", "drift")
-    recipe.refuse("tune", (*looked_for, "n_clusters"), "It is what tune looks for.")
-    recipe.refuse("tune", ("method", "families", "min_cluster_size", "min_life", "max_clusters"))
-    given = recipe.penalties
-    if given.moving is not None and given.motion != "steady":
-        raise InputError("moving", "needs {motion='steady'}", got=given.moving)
-    if not isinstance(recipe.random_state, int):
-        raise InputError("random_state", "must be an integer in tune", got=recipe.random_state)
-    penalties = replace(recipe.penalties, new_penalty=1.0)  # any: nothing is clustered
-    return replace(recipe, space=begin(replace(recipe, penalties=penalties), batches).space)
+    model_config.reject_fields("tune", (*looked_for, "n_clusters"), "It is what tune looks for.")
+    model_config.reject_fields(
+        "tune", ("method", "families", "min_cluster_size", "min_batches", "max_clusters")
+    )
+    given = model_config.penalties
+    if given.moving_features is not None and given.motion != "constant_velocity":
+        raise InputError(
+            "moving_features", "needs {motion='constant_velocity'}", got=given.moving_features
+        )
+    if not isinstance(model_config.random_state, int):
+        raise InputError(
+            "random_state", "must be an integer in tune", got=model_config.random_state
+        )
+    penalties = replace(model_config.penalties, new_penalty=1.0)  # any: nothing is clustered
+    return replace(
+        model_config, space=begin(replace(model_config, penalties=penalties), batches).space
+    )
 
 
 def _try_proposals(
@@ -205,7 +213,7 @@ def _quiet_optuna() -> Iterator[None]:
         optuna.logging.set_verbosity(before)
 
 
-def _checked_metric(metric: object) -> Metric:
+def _check_metric(metric: object) -> Metric:
     if callable(metric):
         return metric
     if metric not in METRICS:
@@ -228,7 +236,7 @@ def search_ranges(
         variance = _batch_variance(batches)
         given["new_penalty"] = (_PENALTY_SHARES[0] * variance, _PENALTY_SHARES[1] * variance)
     chosen = {"max_gap": _MAX_GAPS, "reach": _REACHES, **given}
-    return {name: _checked_range(name, chosen[name]) for name in PARAMETERS}
+    return {name: _check_range(name, chosen[name]) for name in PARAMETERS}
 
 
 def _batch_variance(batches: Sequence[BatchArray]) -> float:
@@ -243,7 +251,7 @@ def _batch_variance(batches: Sequence[BatchArray]) -> float:
     return variance
 
 
-def _checked_range(name: str, ends: tuple[float, float]) -> tuple[float, float]:
+def _check_range(name: str, ends: tuple[float, float]) -> tuple[float, float]:
     """Refuse a range that is none, or whose ends no `Penalties` would take."""
     if np.shape(ends) != (2,):
         raise ValueError(f"ranges[{name!r}] must be (lowest, highest), got {ends!r}.")

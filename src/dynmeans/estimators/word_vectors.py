@@ -9,9 +9,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from dynmeans.inputs.input_error import InputError
-from dynmeans.inputs.numbers import checked_count
+from dynmeans.inputs.numbers import check_count
 from dynmeans.words.stop_words import stop_words
-from dynmeans.words.word_table import MOST_WORDS, WIDTH, WordTable
+from dynmeans.words.word_table import MAX_WORDS, WIDTH, WordTable
 
 
 class WordVectors(TransformerMixin, BaseEstimator):
@@ -44,7 +44,7 @@ class WordVectors(TransformerMixin, BaseEstimator):
     """
 
     def __init__(
-        self, language: str = "en", stop_words: Sequence[str] = (), max_words: int = MOST_WORDS
+        self, language: str = "en", stop_words: Sequence[str] = (), max_words: int = MAX_WORDS
     ) -> None:
         self.language = language
         self.stop_words = stop_words
@@ -69,23 +69,23 @@ class WordVectors(TransformerMixin, BaseEstimator):
 
     def fit_transform_batch(self, X: Iterable[str]) -> npt.NDArray[np.float32]:
         """Learn from one more batch of texts, and return its rows."""
-        texts = _checked(X)
+        texts = _check_arguments(X)
         if "table_" not in self.__dict__:
             left_out = stop_words(self.language, self.stop_words)
-            self.table_ = WordTable(left_out, checked_count("max_words", self.max_words))
+            self.table_ = WordTable(left_out, check_count("max_words", self.max_words))
         return self.table_.transform(texts)
 
     def transform(self, X: Iterable[str]) -> npt.NDArray[np.float32]:
         """Return a row for each text, and learn nothing."""
         check_is_fitted(self, "table_")
-        return self.table_.map(_checked(X))
+        return self.table_.map(_check_arguments(X))
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Return a name for each number of a row."""
         return np.array([f"words{j}" for j in range(WIDTH)], dtype=object)
 
 
-def _checked(texts: Iterable[Any]) -> list[str | None]:
+def _check_arguments(texts: Iterable[Any]) -> list[str | None]:
     if isinstance(texts, str):
         raise InputError("X", "must be a list of texts, got one text", hint="Use [text].")
     listed = list(texts)

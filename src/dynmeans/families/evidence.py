@@ -13,18 +13,18 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from dynmeans.engine.orders import content_order
-from dynmeans.families.cells import Cells, NearPairs
+from dynmeans.families.batch_cells import Cells, NearPairs
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
 # Numbers, and batches, that are added together; what waits is copied with every batch.
 _MOST_WAITING, _MOST_BATCHES = 2**17, 256
-_MOST_ROWS = 10_000  # of the last batches, kept to judge levels by
-_MOST_OF_BATCH = 1_000  # rows of one batch among those
+_MAX_ROWS = 10_000  # of the last batches, kept to judge levels by
+_MAX_ROWS_OF_BATCH = 1_000  # rows of one batch among those
 # Identities that are kept when there are twice as many: those seen last, and the largest of the
 # others. So a stream costs what it remembers, however long it is.
-_MOST_KEPT = 4_096
+_MAX_KEPT = 4_096
 _NO_IDS: IntArray = np.empty(0, dtype=np.int64)
 _SUMS = (
     *("ids", "n", "free", "squares", "n_batches", "sums", "first_means", "last_means"),
@@ -63,7 +63,7 @@ class Evidence:
         self._time = 0.0
         self.n_added = 0  # batches that had rows
 
-    def copied(self) -> "Evidence":
+    def copy(self) -> "Evidence":
         """Return evidence that grows by itself: arrays are replaced and never written to."""
         twin = Evidence.__new__(Evidence)
         twin.__dict__.update(self.__dict__)
@@ -75,10 +75,10 @@ class Evidence:
         """Return all of it as arrays and a number, what waits to be added included."""
         arrays: dict[str, Array] = {name: getattr(self, name) for name in _SUMS}
         rows, labels = zip(*self._waiting, strict=True) if self._waiting else ((), ())
-        arrays |= _joined("waiting", rows, labels, self._waiting_times)
+        arrays |= _merge_rows("waiting", rows, labels, self._waiting_times)
         sample = list(self.sample)
         points, found = [batch.points for batch in sample], [batch.labels for batch in sample]
-        arrays |= _joined("sample", points, found, [batch.time for batch in sample])
+        arrays |= _merge_rows("sample", points, found, [batch.time for batch in sample])
         arrays["sample_ids"] = np.concatenate([_NO_IDS, *(batch.ids for batch in sample)])
         arrays["sample_counts"] = np.concatenate([_NO_IDS, *(batch.counts for batch in sample)])
         arrays["sample_n_ids"] = np.array([len(batch.ids) for batch in sample], dtype=np.int64)
@@ -91,7 +91,7 @@ class Evidence:
         for name in _SUMS:
             setattr(made, name, arrays[name])
         made._time, made.n_added = float(numbers["time"]), int(numbers["n_added"])
-        waiting = _parted("waiting", arrays)
+        waiting = _split_off("waiting", arrays)
         made._waiting = [(rows, labels) for rows, labels, _ in waiting]
         made._waiting_times = [time for _, _, time in waiting]
         made._n_waiting = sum(rows.size for rows, _ in made._waiting)
@@ -101,7 +101,7 @@ class Evidence:
         )
         made.sample.extend(
             SampledBatch(time, points, labels, *own)
-            for (points, labels, time), own in zip(_parted("sample", arrays), seen, strict=False)
+            for (points, labels, time), own in zip(_split_off("sample", arrays), seen, strict=False)
         )
         made._n_sampled = sum(len(batch.labels) for batch in made.sample)
         return made
@@ -136,14 +136,14 @@ class Evidence:
         cells = Cells.gather(rows, labels, batches)
         self._add_identities(cells, times[cells.batches])
         self._add_pairs(NearPairs.gather(cells))
-        if len(self.ids) > 2 * _MOST_KEPT:
+        if len(self.ids) > 2 * _MAX_KEPT:
             self._fold()
 
     def _fold(self) -> None:
         """Leave out small identities of long ago, and every pair that has one of them."""
         order = np.argsort(-self.last_times, kind="stable")
-        recent, others = order[: _MOST_KEPT // 2], order[_MOST_KEPT // 2 :]
-        largest = others[np.argsort(-self.n[others], kind="stable")[: _MOST_KEPT // 2]]
+        recent, others = order[: _MAX_KEPT // 2], order[_MAX_KEPT // 2 :]
+        largest = others[np.argsort(-self.n[others], kind="stable")[: _MAX_KEPT // 2]]
         kept = np.sort(np.concatenate([recent, largest]))
         is_left = np.isin(self.pair_ids, self.ids[kept]).all(axis=1)
         self.pair_ids, self.pairs = self.pair_ids[is_left], self.pairs[is_left]
@@ -158,22 +158,22 @@ class Evidence:
         ends = np.flatnonzero(np.append(ids[1:] != ids[:-1], True))
         starts = np.append(0, ends[:-1] + 1)
 
-        def joined(known: Array, new: Array) -> Array:
+        def merge_counts(known: Array, new: Array) -> Array:
             return np.concatenate([known.reshape(-1, *new.shape[1:]), new])[order]
 
-        def summed(known: Array, new: Array) -> Array:
-            return np.add.reduceat(joined(known, new), starts)
+        def sum_counts(known: Array, new: Array) -> Array:
+            return np.add.reduceat(merge_counts(known, new), starts)
 
         self.ids = ids[starts]
-        self.n = summed(self.n, cells.counts)
-        self.free = summed(self.free, cells.counts - 1)
-        self.squares = summed(self.squares, cells.squares)
-        self.n_batches = summed(self.n_batches, np.ones(len(times), dtype=np.int64))
-        self.sums = summed(self.sums, cells.counts[:, None] * cells.means)
-        self.first_means = joined(self.first_means, cells.means)[starts]
-        self.last_means = joined(self.last_means, cells.means)[ends]
-        self.first_times = joined(self.first_times, times)[starts]
-        self.last_times = joined(self.last_times, times)[ends]
+        self.n = sum_counts(self.n, cells.counts)
+        self.free = sum_counts(self.free, cells.counts - 1)
+        self.squares = sum_counts(self.squares, cells.squares)
+        self.n_batches = sum_counts(self.n_batches, np.ones(len(times), dtype=np.int64))
+        self.sums = sum_counts(self.sums, cells.counts[:, None] * cells.means)
+        self.first_means = merge_counts(self.first_means, cells.means)[starts]
+        self.last_means = merge_counts(self.last_means, cells.means)[ends]
+        self.first_times = merge_counts(self.first_times, times)[starts]
+        self.last_times = merge_counts(self.last_times, times)[ends]
 
     def _add_pairs(self, near: NearPairs) -> None:
         ids = np.concatenate([self.pair_ids, near.ids])
@@ -187,7 +187,7 @@ class Evidence:
         self.pairs = np.add.reduceat(values, np.flatnonzero(is_new))
 
     def _keep_sample(self, points: FloatArray, labels: IntArray) -> None:
-        stride = -(-len(points) // _MOST_OF_BATCH)
+        stride = -(-len(points) // _MAX_ROWS_OF_BATCH)
         kept = SampledBatch(
             self._time,
             points[::stride].copy(),
@@ -196,11 +196,11 @@ class Evidence:
         )
         self.sample.append(kept)
         self._n_sampled += len(kept.labels)
-        while self._n_sampled - len(self.sample[0].labels) >= _MOST_ROWS:
+        while self._n_sampled - len(self.sample[0].labels) >= _MAX_ROWS:
             self._n_sampled -= len(self.sample.popleft().labels)
 
 
-def _joined(
+def _merge_rows(
     name: str, rows: Sequence[FloatArray], labels: Sequence[IntArray], times: Sequence[float]
 ) -> dict[str, Array]:
     """Put batches into one array each of rows, labels, sizes and times."""
@@ -212,7 +212,7 @@ def _joined(
     }
 
 
-def _parted(name: str, arrays: dict[str, Array]) -> list[tuple[FloatArray, IntArray, float]]:
+def _split_off(name: str, arrays: dict[str, Array]) -> list[tuple[FloatArray, IntArray, float]]:
     """Read what `_joined` gave."""
     sizes, times = arrays[f"{name}_sizes"], arrays[f"{name}_times"].tolist()
     cuts = np.cumsum(sizes)[:-1]

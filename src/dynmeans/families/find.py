@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynmeans.engine.batch import take_batches
+from dynmeans.engine.batch import make_batches
 from dynmeans.engine.blas import one_thread
 from dynmeans.families.evidence import Evidence
 from dynmeans.families.level import choose_level
 from dynmeans.families.tree import grow_tree
+from dynmeans.inputs.format_count import format_count
 from dynmeans.inputs.input_error import InputError
-from dynmeans.inputs.numbers import checked_count, checked_number, checked_range
-from dynmeans.inputs.plural import counted
+from dynmeans.inputs.numbers import check_count, check_number, check_range
 from dynmeans.parameters.hint import Hint
 from dynmeans.records.arrays import IntArray
 from dynmeans.records.families import Families
@@ -31,7 +31,7 @@ def find_families(
     level: float | str = AUTO,
     n_families: float | None = None,
     min_cluster_size: float = MIN_CLUSTER_SIZE,
-    min_life: int = MIN_LIFE,
+    min_batches: int = MIN_LIFE,
 ) -> Families:
     """Group identities that belong together: clusters of any shape, at the scale you mean.
 
@@ -54,7 +54,7 @@ def find_families(
         joins only what touches; at -8 each identity is by itself.
     n_families : float, optional
         About how many families a batch holds; chooses the level in place of `level`.
-    min_cluster_size, min_life : float, int
+    min_cluster_size, min_batches : float, int
         Identities with fewer points, or seen in fewer batches, have no name of their own: they go
         with the nearest that has one, or are outliers, -1. With 0 and 1 every identity counts.
 
@@ -79,37 +79,39 @@ def find_families(
         times = np.array([record.time for record in labels])
         elapsed = np.diff(times, prepend=times[:1] - 1.0).tolist()
         labels = labels.labels
-    rows, gaps = take_batches(list(batches), elapsed)
-    found = _checked_labels(list(labels), [batch.n_points for batch in rows])
+    rows, gaps = make_batches(list(batches), elapsed)
+    found = _check_labels(list(labels), [batch.n_points for batch in rows])
     evidence = Evidence()
     for batch, names, gap in zip(rows, found, gaps, strict=True):
         evidence.add(batch.points, names, gap)
-    return families_of(
+    return build_families(
         evidence,
         level=level,
         n_families=n_families,
         min_cluster_size=min_cluster_size,
-        min_life=min_life,
+        min_batches=min_batches,
     )
 
 
 @one_thread()
-def families_of(
+def build_families(
     evidence: Evidence,
     *,
     level: float | str = AUTO,
     n_families: float | None = None,
     hint: float | tuple[float, float] | None = None,
     min_cluster_size: float = MIN_CLUSTER_SIZE,
-    min_life: int = MIN_LIFE,
+    min_batches: int = MIN_LIFE,
 ) -> Families:
     """Return the families that the evidence so far speaks for.
 
     `hint` is about how many a batch holds, and is followed only where the free choice is far off.
     """
     evidence.settle()
-    size = checked_number("min_cluster_size", min_cluster_size, at_least=0)
-    tree, homes, distances = grow_tree(evidence, size, checked_count("min_life", min_life))
+    size = check_number("min_cluster_size", min_cluster_size, at_least=0)
+    tree, nearest_family, distances = grow_tree(
+        evidence, size, check_count("min_batches", min_batches)
+    )
     sample = list(evidence.sample)
     seen = [
         np.column_stack([np.full(len(b.ids), t), b.ids, b.counts]) for t, b in enumerate(sample)
@@ -120,32 +122,32 @@ def families_of(
         counts=evidence.n.copy(),
         n_batches=evidence.n_batches.copy(),
         seen=np.concatenate([np.empty((0, 3), dtype=np.int64), *seen]),
-        homes=homes,
-        home_distances=distances,
+        nearest_family=nearest_family,
+        nearest_family_distance=distances,
     )
     if n_families is not None:
-        return families.about(n_families)
+        return families.cut_to(n_families)
     if hint is not None:
-        return _hinted(families.at(choose_level(families, sample)), hint)
-    return families.at(choose_level(families, sample) if level == AUTO else level)  # type: ignore[arg-type]
+        return _apply_hint(families.cut(choose_level(families, sample)), hint)
+    return families.cut(choose_level(families, sample) if level == AUTO else level)  # type: ignore[arg-type]
 
 
-def _hinted(free: Families, n_families: float | tuple[float, float]) -> Families:
+def _apply_hint(free: Families, n_families: float | tuple[float, float]) -> Families:
     """Keep the free choice unless it is far too coarse or far too fine."""
-    hint = Hint(*checked_range("n_clusters", n_families), is_joined=True)
-    if hint.is_coarse(free.n_per_batch):
-        return free.about(hint.low)
-    if not hint.is_fine(free.n_even):
+    hint = Hint(*check_range("n_clusters", n_families), is_joined=True)
+    if hint.is_coarse(free.mean_per_batch):
+        return free.cut_to(hint.low)
+    if not hint.is_fine(free.effective_n_families):
         return free
     coarser = free.levels[free.levels > free.level]
     first, end = 0, len(coarser) - 1
     while first < end:  # Families only grow with the level.
         middle = (first + end) // 2
-        if free.at(coarser[middle]).n_even <= hint.high:
+        if free.cut(coarser[middle]).effective_n_families <= hint.high:
             end = middle
         else:
             first = middle + 1
-    return free.at(coarser[first]) if len(coarser) else free
+    return free.cut(coarser[first]) if len(coarser) else free
 
 
 def check_choice(level: Any, n_families: Any) -> None:
@@ -153,18 +155,18 @@ def check_choice(level: Any, n_families: Any) -> None:
     if isinstance(level, str) and level != AUTO:
         raise InputError("level", 'must be a number or "auto"', got=level)
     if not isinstance(level, str):
-        checked_number("level", level, infinity_allowed=True)
+        check_number("level", level, infinity_allowed=True)
     if n_families is None:
         return
-    checked_number("n_families", n_families, above=0)
+    check_number("n_families", n_families, above=0)
     if level != AUTO:
         raise InputError("n_families", "chooses the level; give no {level} with it", got=n_families)
 
 
-def _checked_labels(labels: list[Any], sizes: list[int]) -> list[IntArray]:
+def _check_labels(labels: list[Any], sizes: list[int]) -> list[IntArray]:
     if len(labels) != len(sizes):
         raise ValueError(
-            f"labels must have one array for each of {counted(len(sizes), 'batch')}, "
+            f"labels must have one array for each of {format_count(len(sizes), 'batch')}, "
             f"got {len(labels)}."
         )
     found = []
@@ -172,7 +174,7 @@ def _checked_labels(labels: list[Any], sizes: list[int]) -> list[IntArray]:
         array = np.asarray(given)
         if array.shape != (size,) or (size and array.dtype.kind not in "iu"):
             raise ValueError(
-                f"labels[{t}] must have an integer for each of {counted(size, 'row')} of it, "
+                f"labels[{t}] must have an integer for each of {format_count(size, 'row')} of it, "
                 f"got an array of shape {array.shape} and type {array.dtype}."
             )
         found.append(array.astype(np.int64))

@@ -8,7 +8,7 @@ import numpy as np
 
 from dynmeans.families.evidence import SampledBatch
 from dynmeans.parameters.description_length import describe
-from dynmeans.parameters.tracks import FEWEST_POOLED, USUALLY_SEEN, Points, leading_axes, share_seen
+from dynmeans.parameters.tracks import MIN_POOLED, USUALLY_SEEN, Points, leading_axes, share_seen
 from dynmeans.records.arrays import BatchArray, IntArray
 from dynmeans.records.families import Families
 
@@ -25,8 +25,8 @@ def choose_level(families: Families, sample: list[SampledBatch]) -> float:
 
 def _climb(families: Families, level: float) -> float:
     """Go up until few points are left in identities of one or two, if they hold many."""
-    is_single = (families.homes != families.tree.ids) & (families.counts <= _SINGLE)
-    heights, points = families.home_distances[is_single], families.counts[is_single]
+    is_single = (families.nearest_family != families.tree.ids) & (families.counts <= _SINGLE)
+    heights, points = families.nearest_family_distance[is_single], families.counts[is_single]
     order = np.argsort(-heights, kind="stable")
     left = np.cumsum(points[order]) / max(float(families.counts.sum()), 1.0)
     if not np.any(left[heights[order] > level] > _MANY):
@@ -54,15 +54,15 @@ def _briefest_level(families: Families, sample: list[SampledBatch]) -> float:
         if lengths[found] >= length:
             return levels[best]
         best, length = found, lengths[found]
-        is_last = points.n_batches < 2 * FEWEST_POOLED
+        is_last = points.n_batches < 2 * MIN_POOLED
         if is_last or share_seen(named[best], points.starts) >= USUALLY_SEEN:
             return levels[best]
-        points = points.pooled(2)
+        points = points.pool_tracks(2)
 
 
 def _names_at(families: Families, level: float, labels: IntArray) -> IntArray:
     """Families of the rows; an outlier is by itself."""
-    found = families.at(level).of(labels)
+    found = families.cut(level).map_labels(labels)
     return np.ascontiguousarray(np.where(found < 0, labels, found))
 
 

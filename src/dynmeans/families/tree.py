@@ -9,9 +9,14 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial.distance import squareform
 
 from dynmeans.families.evidence import Evidence
-from dynmeans.families.small import far_distances, homes_of, nearest_rows, small_groups
+from dynmeans.families.small_clusters import (
+    assign_small_to_nearest,
+    far_distances,
+    find_small_groups,
+    nearest_rows,
+)
 from dynmeans.records.arrays import FloatArray, IntArray
-from dynmeans.records.families import FamilyTree, joined_groups
+from dynmeans.records.families import FamilyTree, merge_groups
 
 # A Gaussian cut in two has a contact index of 3.5, a bar 6, a ring cut into eight arcs 7.3, and
 # anything round cut into 16 by k-means 7.4 in up to 40 dimensions; two Gaussians five deviations
@@ -20,7 +25,7 @@ TOUCHING = 8.0
 _USUALLY = 0.5  # of the batches that saw either
 _OWN_WORTH = 8.0  # points that the variance shared by all is worth against that of an identity
 _ALONG_WORTH = 4.0  # the same for the variance along a line
-_MOST_LINKED = 3_000  # groups, the largest, all with all; each of the others joins its nearest
+_MAX_LINKED = 3_000  # groups, the largest, all with all; each of the others joins its nearest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +57,7 @@ class PairMeasures:
 
 
 def grow_tree(
-    evidence: Evidence, min_cluster_size: float, min_life: int
+    evidence: Evidence, min_cluster_size: float, min_batches: int
 ) -> tuple[FamilyTree, IntArray, FloatArray]:
     """Join what touches below level 0, then by average linkage over mean squared distances.
 
@@ -64,13 +69,15 @@ def grow_tree(
         return tree, nothing, np.empty(0)
     measures = PairMeasures.of(evidence)
     touching = _touching_pairs(evidence.n_batches, measures)
-    groups = joined_groups(len(evidence.ids), measures.rows[touching])
+    groups = merge_groups(len(evidence.ids), measures.rows[touching])
     oldest, group_of_row = np.unique(groups, return_inverse=True)
-    is_small = small_groups(evidence, group_of_row, min_cluster_size, min_life)
-    homes, home_distances = homes_of(evidence, measures, group_of_row, is_small)
+    is_small = find_small_groups(evidence, group_of_row, min_cluster_size, min_batches)
+    nearest_family, nearest_family_distance = assign_small_to_nearest(
+        evidence, measures, group_of_row, is_small
+    )
     sizes = np.where(is_small, 0.0, np.bincount(group_of_row, evidence.n, len(oldest)))
     named = np.argsort(-sizes, kind="stable")[: np.count_nonzero(~is_small)]
-    linked, others = np.sort(named[:_MOST_LINKED]), named[_MOST_LINKED:]
+    linked, others = np.sort(named[:_MAX_LINKED]), named[_MAX_LINKED:]
     sides, heights = np.empty((0, 2), dtype=np.int64), np.empty(0)
     if len(linked) > 1:
         distances = _group_distances(evidence, measures, group_of_row, linked)
@@ -78,24 +85,24 @@ def grow_tree(
         sides, heights = oldest[linked][_oldest_of_sides(merges)], merges[:, 2]
     values = np.column_stack([measures.distances, measures.contacts, measures.together])
     found = [values[touching], _nearest_of_sides(groups, sides, measures, values)]
-    joined = [measures.rows[touching], sides]
+    merge_counts = [measures.rows[touching], sides]
     heights = np.concatenate([measures.contacts[touching] - TOUCHING, heights])
     if len(others):
         rows = oldest[others]
         nearest, squares = nearest_rows(evidence, measures, rows, oldest[linked])
-        joined.append(np.sort(np.column_stack([rows, nearest]), axis=1))
+        merge_counts.append(np.sort(np.column_stack([rows, nearest]), axis=1))
         found.append(np.column_stack([squares, np.full(len(rows), np.inf), np.zeros(len(rows))]))
         heights = np.concatenate([heights, squares])
     order = np.argsort(heights, kind="stable")
     ids = evidence.ids
     tree = FamilyTree(
-        *(ids, ids[np.concatenate(joined)][order], heights[order]),
+        *(ids, ids[np.concatenate(merge_counts)][order], heights[order]),
         *np.concatenate(found)[order].T,
     )
-    return tree, np.where(homes < 0, -1, ids[homes]), home_distances
+    return tree, np.where(nearest_family < 0, -1, ids[nearest_family]), nearest_family_distance
 
 
-def _touching_pairs(lives: IntArray, measures: PairMeasures) -> IntArray:
+def _touching_pairs(lifetimes: IntArray, measures: PairMeasures) -> IntArray:
     """Pairs that touch and are usually seen together, closest first, without rings.
 
     One that lives much shorter than those it touches joins the closest of them only: what
@@ -103,7 +110,7 @@ def _touching_pairs(lives: IntArray, measures: PairMeasures) -> IntArray:
     """
     order = np.argsort(measures.contacts, kind="stable")
     order = order[measures.contacts[order] < TOUCHING]
-    life = lives[measures.rows[order]]
+    life = lifetimes[measures.rows[order]]
     together = measures.together[order]
     is_strong = together >= _USUALLY * life.max(axis=1)
     is_short = ~is_strong & (together >= _USUALLY * life.min(axis=1))
@@ -112,7 +119,7 @@ def _touching_pairs(lives: IntArray, measures: PairMeasures) -> IntArray:
     closest = short[np.unique(shorter[short], return_index=True)[1]]
     order = order[np.sort(np.concatenate([np.flatnonzero(is_strong), closest]))]
     # A weight of 0 would be no edge.
-    weights, n = 1.0 + np.arange(len(order)), len(lives)
+    weights, n = 1.0 + np.arange(len(order)), len(lifetimes)
     rows = measures.rows[order].astype(np.int32).T  # SciPy 1.11 takes no wider ones
     edges = coo_array((weights, tuple(rows)), shape=(n, n))
     kept = np.sort(minimum_spanning_tree(edges.tocsr()).data).astype(np.int64) - 1

@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from dynmeans.files.damage import read_regular_file, refusing_damage
-from dynmeans.files.whole_file import whole_file
+from dynmeans.files.atomic_write import atomic_write
+from dynmeans.files.checked_read import raise_if_damaged, read_regular_file
 
 Arrays = dict[str, npt.NDArray[Any]]
 Record = TypeVar("Record")
@@ -27,7 +27,7 @@ def write_archive(
     path: str | os.PathLike[str], kind: str, version: int, arrays: Arrays, metadata: dict[str, Any]
 ) -> None:
     """Write the arrays and the metadata to `path`, replacing it only once all is on disk."""
-    with whole_file(path) as temporary:
+    with atomic_write(path) as temporary:
         _write(temporary, kind, version, arrays, metadata)
 
 
@@ -71,7 +71,7 @@ def unpack_archive(
     make: Callable[[Arrays, dict[str, Any]], Record],
 ) -> Record:
     """As `read_archive`, from what `pack_archive` gave; `path` is what errors call it."""
-    with refusing_damage(path, f"a dynmeans {kind} file"):
+    with raise_if_damaged(path, f"a dynmeans {kind} file"):
         arrays = _read_arrays(data)
         header = json.loads(arrays.pop(_METADATA).tobytes())
         checksum, found_kind, found_version = (
@@ -86,7 +86,7 @@ def unpack_archive(
             f"{os.fspath(path)!r} has format version {reprlib.repr(found_version)}; this "
             f"dynmeans reads version {version}. Use the release of dynmeans that wrote it."
         )
-    with refusing_damage(path, f"a dynmeans {kind} file"):
+    with raise_if_damaged(path, f"a dynmeans {kind} file"):
         if checksum != _checksum(arrays, header):
             raise ValueError("it was changed after it was written: checksum differs.")
         return make(arrays, header)

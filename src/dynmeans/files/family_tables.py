@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from dynmeans.files.history_tables import as_frame
-from dynmeans.files.whole_counts import whole_counts
+from dynmeans.files.integers_if_whole import integers_if_whole
 from dynmeans.inputs.fields import one_of
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def identities_table(families: "Families") -> pa.Table:
         {
             "cluster_id": families.tree.ids,
             "family_id": families.family_of_identity,
-            "n_points": whole_counts(families.counts),
+            "n_points": integers_if_whole(families.counts),
             "n_batches": families.n_batches,
         }
     )

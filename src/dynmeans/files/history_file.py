@@ -53,13 +53,15 @@ def history_records(arrays: Arrays, header: dict[str, Any]) -> list[dict[str, An
         )
     for name in arrays.keys() & _COLUMNS.keys():
         sizes = arrays[f"n_{name if name in _COUNTED else 'ids'}"]
-        columns[name] = _parted(name, arrays[name].astype(_COLUMNS[name]), sizes)
+        columns[name] = _split_records(name, arrays[name].astype(_COLUMNS[name]), sizes)
     return [
         dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
     ]
 
 
-def _parted(name: str, rows: npt.NDArray[Any], sizes: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
+def _split_records(
+    name: str, rows: npt.NDArray[Any], sizes: npt.NDArray[Any]
+) -> list[npt.NDArray[Any]]:
     n_dimensions = 2 if name in ("centers", "velocities") and len(sizes) else 1
     if rows.ndim != n_dimensions or (sizes < 0).any() or sizes.sum() != len(rows):
         raise ValueError(f"{name} must have {sizes.sum()} rows, got the shape {rows.shape}.")

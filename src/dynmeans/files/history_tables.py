@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from dynmeans.files.whole_counts import whole_counts
+from dynmeans.files.integers_if_whole import integers_if_whole
 from dynmeans.inputs.fields import one_of
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def labels_table(history: "History") -> pa.Table:
     )
 
 
-def clusters_table(history: "History") -> pa.Table:
+def history_clusters(history: "History") -> pa.Table:
     """One row for each cluster seen in each batch: size, position, weight, age."""
     sizes = [len(record.ids) for record in history]
     columns = {
@@ -49,7 +49,7 @@ def clusters_table(history: "History") -> pa.Table:
     for name in ("counts", "weights", "ages"):
         column = [getattr(record, name) for record in history]
         columns[name.removesuffix("s")] = _concatenate(column, np.float64)
-    columns["count"] = whole_counts(columns["count"])
+    columns["count"] = integers_if_whole(columns["count"])
     if any(sizes):
         centers = np.vstack([record.centers for record in history if len(record.ids)])
         names = history.feature_names or range(centers.shape[1])
@@ -60,7 +60,7 @@ def clusters_table(history: "History") -> pa.Table:
     return pa.table(columns)
 
 
-def events_table(history: "History") -> pa.Table:
+def history_events(history: "History") -> pa.Table:
     """One row for each event: step, time, kind, cluster_id, other_id, displacement, gap, speed."""
     columns = _when_columns(history, [len(record.events) for record in history])
     rows = [asdict(event) for record in history for event in record.events]
@@ -70,8 +70,8 @@ def events_table(history: "History") -> pa.Table:
 
 TABLE_MAKERS: dict[str, Callable[["History"], pa.Table]] = {
     "labels": labels_table,
-    "clusters": clusters_table,
-    "events": events_table,
+    "clusters": history_clusters,
+    "events": history_events,
 }
 
 

@@ -1,1 +1,1 @@
-"""The one follower: a recipe, a memory, and one way through every stream."""
+"""The one follower: a model configuration, a memory, and one way through every stream."""

@@ -4,18 +4,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from dynmeans.algorithm.motion import LONGEST_COURSE
+from dynmeans.algorithm.motion import MAX_EXTRAPOLATION
 from dynmeans.inputs.input_error import InputError
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
 from dynmeans.spaces.space import Space
 
 
-def check_courses(space: Space, penalties: Penalties) -> None:
+def check_motion(space: Space, penalties: Penalties) -> None:
     """Refuse steady motion where a space has no courses."""
-    if penalties.motion == "steady" and not space.has_courses:
-        rule = f"'steady' is not available in space {space.name!r}: it has no courses"
-        raise InputError("motion", rule, hint="Use {motion='still'}.")
+    if penalties.motion == "constant_velocity" and not space.supports_velocity:
+        rule = f"'constant_velocity' is not available in space {space.name!r}: it has no courses"
+        raise InputError("motion", rule, hint="Use {motion='random_walk'}.")
 
 
 def on_course(
@@ -26,10 +26,10 @@ def on_course(
     The engine expects a cluster at theta + v dt. Where a course bends, theta and v are replaced by
     the place and the velocity at its end, gone back dt steps on a straight line.
     """
-    if penalties.motion == "still" or not space.is_curved or state.velocities is None:
+    if penalties.motion == "random_walk" or not space.is_curved or state.velocities is None:
         return state
-    dt = np.minimum(state.ages - 1.0 + elapsed, LONGEST_COURSE)
-    places, moves = space.carried(state.centers, state.velocities, dt)
+    dt = np.minimum(state.ages - 1.0 + elapsed, MAX_EXTRAPOLATION)
+    places, moves = space.extrapolate(state.centers, state.velocities, dt)
     return replace(state, centers=places - moves * dt[:, None], velocities=moves)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from textwrap import fill
 from typing import Any, TypeVar
 
-from dynmeans.follow.recipe import PARAMETERS, Recipe
+from dynmeans.follow.model_config import PARAMETERS, ModelConfig
 
 Interface = TypeVar("Interface", bound=Callable[..., Any])
 
@@ -94,26 +94,34 @@ def with_defaults(interface: str) -> Callable[[Interface], Interface]:
     told = ", ".join(f"`{name}` ({value})" for name, value in own.items())
     words = fill(f"Defaults that differ from `DynamicMeans`: {told}.", 92)
 
-    def decorate(described: Interface) -> Interface:
-        if described.__doc__ is not None:  # as it is under python -OO
+    def decorate(add_parameter_docs: Interface) -> Interface:
+        if add_parameter_docs.__doc__ is not None:  # as it is under python -OO
             text = words.replace("\n", "\n        ")
-            described.__doc__ = described.__doc__.replace("{defaults}", text)
-        return described
+            add_parameter_docs.__doc__ = add_parameter_docs.__doc__.replace("{defaults}", text)
+        return add_parameter_docs
 
     return decorate
 
 
-def recipe_of(interface: str, recipe: Recipe | None = None, **parameters: Any) -> Recipe:
-    """Return the recipe, or make one from its parameters by name; both are refused.
+def make_model_config(
+    interface: str, model_config: ModelConfig | None = None, **parameters: Any
+) -> ModelConfig:
+    """Return the model configuration, or make one from its parameters by name; both are refused.
 
     Without a seed it takes that of the interface.
     """
-    if recipe is None:
-        recipe = Recipe(**parameters)
+    if model_config is None:
+        model_config = ModelConfig(**parameters)
     elif parameters:
-        Recipe(**parameters)  # refuses an unknown name first
-        raise TypeError(f"give either a recipe or {', '.join(parameters)}, and not both.")
-    elif not isinstance(recipe, Recipe):
-        raise TypeError(f"recipe must be a Recipe, got {type(recipe).__name__}.")
+        ModelConfig(**parameters)  # refuses an unknown name first
+        raise TypeError(
+            f"give either a model configuration or {', '.join(parameters)}, and not both."
+        )
+    elif not isinstance(model_config, ModelConfig):
+        raise TypeError(f"model_config must be a ModelConfig, got {type(model_config).__name__}.")
     seed = defaults_of(interface).get("random_state")
-    return replace(recipe, random_state=seed) if recipe.random_state is None else recipe
+    return (
+        replace(model_config, random_state=seed)
+        if model_config.random_state is None
+        else model_config
+    )

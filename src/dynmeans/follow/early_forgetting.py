@@ -7,10 +7,10 @@ import numpy as np
 from dynmeans.follow.follow import Step
 from dynmeans.records.penalties import Penalties
 
-_MOST_NAMED = 5
+_MAX_NAMED = 5
 
 
-def warn_of_early_forgetting(last: Step, elapsed: float, penalties: Penalties) -> None:
+def warn_early_forgetting(last: Step, elapsed: float, penalties: Penalties) -> None:
     """Name the clusters that the last batch forgot and this one could have seen (decision 0003).
 
     After a batch that came a step or more after the one before, the next is expected no sooner
@@ -23,8 +23,8 @@ def warn_of_early_forgetting(last: Step, elapsed: float, penalties: Penalties) -
     could_come = penalties.revival_penalty * dt <= penalties.new_penalty
     lost = before.ids[could_come & ~np.isin(before.ids, after.ids)]
     if len(lost):
-        named = ", ".join(map(str, lost[:_MOST_NAMED]))
-        others = f" and {len(lost) - _MOST_NAMED} others" if len(lost) > _MOST_NAMED else ""
+        named = ", ".join(map(str, lost[:_MAX_NAMED]))
+        others = f" and {len(lost) - _MAX_NAMED} others" if len(lost) > _MAX_NAMED else ""
         warnings.warn(
             f"clusters {named}{others} were forgotten too early: elapsed is "
             f"{elapsed:g} after {last_elapsed:g}, and batches that come at least one step apart "

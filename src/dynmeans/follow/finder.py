@@ -7,17 +7,17 @@ import numpy as np
 
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.step import step_batch
-from dynmeans.follow.matching import choose_matching, match_batch, nearest
+from dynmeans.follow.clusterers import OURS, clusters_of
+from dynmeans.follow.match_clusters import choose_matching, match_batch, nearest
 from dynmeans.follow.memory import Memory
-from dynmeans.follow.methods import OURS, clusters_of
-from dynmeans.parameters.suggest import suggest_for
+from dynmeans.parameters.selection import suggest_checked
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.state import Clustering, ClusterState
 from dynmeans.records.suggestion import Suggestion
 
 if TYPE_CHECKING:
     from dynmeans.follow.follow import Plan
-    from dynmeans.follow.recipe import Recipe
+    from dynmeans.follow.model_config import ModelConfig
 
 Gaps = Sequence[float]
 Found = tuple[ClusterState, Clustering]
@@ -37,9 +37,14 @@ class Finder(Protocol):
         """Return the identity and the cost of each row; nothing is changed."""
 
     def choose(
-        self, recipe: "Recipe", memory: Memory, batches: list[Batch], gaps: Gaps, **known: Any
+        self,
+        model_config: "ModelConfig",
+        memory: Memory,
+        batches: list[Batch],
+        gaps: Gaps,
+        **known: Any,
     ) -> Suggestion:
-        """Choose penalties on the first batches; `known` are those given, and `batch_word`."""
+        """Choose penalties on the first batches; `known` are those given, and `batch_noun`."""
 
 
 class DynamicMeansFinder:
@@ -59,19 +64,24 @@ class DynamicMeansFinder:
         return found
 
     def choose(
-        self, recipe: "Recipe", memory: Memory, batches: list[Batch], gaps: Gaps, **known: Any
+        self,
+        model_config: "ModelConfig",
+        memory: Memory,
+        batches: list[Batch],
+        gaps: Gaps,
+        **known: Any,
     ) -> Suggestion:
         """Take the penalties that describe the points most briefly."""
         # Fixed orders; only with its own orders does one batch meet a wanted number of clusters.
-        is_own = len(batches) == 1 and recipe.n_clusters is not None
-        seed = memory.entropy if is_own else 0
-        return suggest_for(
+        is_own = len(batches) == 1 and model_config.n_clusters is not None
+        seed = memory.seed if is_own else 0
+        return suggest_checked(
             batches,
             gaps,
-            orders=VisitingOrders(seed, recipe.n_init, search=recipe.search),
-            n_clusters=recipe.n_clusters,
-            families=recipe.families,
-            moving=memory.coordinates_of(recipe.penalties.moving),
+            orders=VisitingOrders(seed, model_config.n_init, search=model_config.search),
+            n_clusters=model_config.n_clusters,
+            families=model_config.families,
+            moving_features=memory.point_columns(model_config.penalties.moving_features),
             **known,
         )
 
@@ -86,8 +96,8 @@ class MatchedFinder:
 
     def find(self, points: Any, ready: ClusterState, plan: "Plan", elapsed: float) -> Found:
         """Find clusters and match them one to one; the key of the orders seeds the clusterer."""
-        here = points.in_memory("method=...")
-        labels = clusters_of(self._method, here, plan.orders.entropy)
+        here = points.to_numpy("method=...")
+        labels = clusters_of(self._method, here, plan.orders.seed)
         limit = plan.execution.max_clusters
         return match_batch(labels, here, ready, plan.penalties, elapsed, limit)
 
@@ -95,22 +105,27 @@ class MatchedFinder:
         self, points: Any, ready: ClusterState, plan: "Plan", elapsed: float
     ) -> tuple[Any, Any]:
         """Return the nearest cluster: clusters of another method may have any shape."""
-        rows = points.in_memory("method=...").points.astype(np.float64)
+        rows = points.to_numpy("method=...").points.astype(np.float64)
         return nearest(rows, ready, plan.penalties, elapsed)
 
     def choose(
-        self, recipe: "Recipe", memory: Memory, batches: list[Batch], gaps: Gaps, **known: Any
+        self,
+        model_config: "ModelConfig",
+        memory: Memory,
+        batches: list[Batch],
+        gaps: Gaps,
+        **known: Any,
     ) -> Suggestion:
         """Take lambda from the distances between the clusters of a batch."""
-        given = recipe.penalties
-        if given.moving is not None and given.motion is None:
-            known["motion"] = "steady"
-        return choose_matching(self._method, batches, gaps, memory.entropy, **known)
+        given = model_config.penalties
+        if given.moving_features is not None and given.motion is None:
+            known["motion"] = "constant_velocity"
+        return choose_matching(self._method, batches, gaps, memory.seed, **known)
 
 
 _DYNAMIC_MEANS = DynamicMeansFinder()
 
 
 def finder_of(method: Any) -> Finder:
-    """Return what finds clusters by this method: that of a recipe, or the text in a memory."""
+    """Return what finds clusters by this method: that of a model configuration, or the text in a memory."""
     return _DYNAMIC_MEANS if method == OURS else MatchedFinder(method)

@@ -9,20 +9,31 @@ import numpy as np
 from dynmeans.algorithm.life_cycle import find_events
 from dynmeans.engine.batch import AnyBatch, Batch
 from dynmeans.engine.checks import entropy_of_seed
-from dynmeans.engine.device_input import in_memory
-from dynmeans.engine.execution import DEFAULT, Execution, execution_of
+from dynmeans.engine.device_input import to_numpy
+from dynmeans.engine.execution import DEFAULT, Execution, get_execution
 from dynmeans.engine.guard import MANY_CLUSTERS
-from dynmeans.engine.native import quick_follower
+from dynmeans.engine.native import load_fast_follow
 from dynmeans.engine.sequence import small_sequence, step_sequence
 from dynmeans.families.evidence import Evidence
-from dynmeans.follow.begin import adopted, given_penalties, into_space, settle
-from dynmeans.follow.courses import check_courses, on_course, with_unseen
+from dynmeans.follow.clusterers import method_text
+from dynmeans.follow.courses import check_motion, on_course, with_unseen
 from dynmeans.follow.finder import finder_of
-from dynmeans.follow.lives import MOST_IDS, MOST_WAITING, Lives, lives_after, lives_of
+from dynmeans.follow.init_memory import (
+    apply_motion_and_revival,
+    map_batch,
+    resolve_penalties,
+    settle,
+)
+from dynmeans.follow.lifetimes import (
+    MOST_IDS,
+    MOST_WAITING,
+    Lifetimes,
+    add_batch_to_lifetimes,
+    lifetimes_of_sequence,
+)
 from dynmeans.follow.memory import Memory
-from dynmeans.follow.methods import method_text
-from dynmeans.follow.recipe import Recipe
-from dynmeans.inputs.batch_times import When
+from dynmeans.follow.model_config import ModelConfig
+from dynmeans.inputs.batch_times import BatchTime
 from dynmeans.inputs.input_error import InputError
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.events import Event
@@ -68,7 +79,7 @@ class Step:
         distances = np.sqrt(np.einsum("ij,ij->i", away, away))
         return np.where(labels < 0, np.nan, distances)
 
-    def record(self, when: When | None = None) -> StepRecord:
+    def record(self, when: BatchTime | None = None) -> StepRecord:
         """Return the record of the batch, in the units of the rows."""
         before, found, after = self.before, self.clustering, self.after
         rows = np.searchsorted(after.ids, found.ids)
@@ -90,7 +101,9 @@ class Step:
             n_remembered=after.n_clusters,
             events=tuple(self.events),
             when=when,
-            velocities=None if moves is None else self.space.moves_to_rows(moves, found.centers),
+            velocities=None
+            if moves is None
+            else self.space.velocities_to_rows(moves, found.centers),
         )
 
 
@@ -105,7 +118,7 @@ def _rows_of(labels: IntArray, ids: IntArray) -> IntArray:
     return table[np.maximum(labels - low, 0)]
 
 
-class KeptSteps(Sequence[Step]):
+class LazyStepResults(Sequence[Step]):
     """Steps that are made when they are looked at."""
 
     def __init__(
@@ -128,20 +141,20 @@ class KeptSteps(Sequence[Step]):
 
 def labels_of(steps: Sequence[Step]) -> list[IntArray]:
     """Return the labels of every step, without making the rest."""
-    if isinstance(steps, KeptSteps):
+    if isinstance(steps, LazyStepResults):
         return steps.labels
     return [step.clustering.labels for step in steps]
 
 
 # From a memory, points and elapsed to the memory and the step after them, in one crossing into
 # compiled code; None where anything needs more.
-follow_if_small = quick_follower(Memory, Step, Lives, MOST_WAITING, MOST_IDS, MANY_CLUSTERS)
+follow_if_small = load_fast_follow(Memory, Step, Lifetimes, MOST_WAITING, MOST_IDS, MANY_CLUSTERS)
 
 
 class Plan(NamedTuple):
-    """What a recipe comes to for a memory."""
+    """What a model configuration comes to for a memory."""
 
-    recipe: Recipe | None  # None where it must be made again after the next batch
+    model_config: ModelConfig | None  # None where it must be made again after the next batch
     asked: Execution
     penalties: Penalties
     orders: VisitingOrders
@@ -151,7 +164,7 @@ class Plan(NamedTuple):
 
 
 def follow(
-    recipe: Recipe,
+    model_config: ModelConfig,
     memory: Memory,
     batch: AnyBatch,
     elapsed: float = 1.0,
@@ -159,31 +172,31 @@ def follow(
 ) -> tuple[Memory, Step]:
     """Take in one checked batch, `elapsed` steps after the last; nothing is changed in place."""
     plan: Plan | None = memory.plan
-    if plan is None or plan.recipe is not recipe or plan.asked is not execution:
-        if not memory.is_settled:
-            memory = settle(recipe, memory, [batch], [elapsed])
-        _check_method(recipe, memory)
-        plan = plan_of(recipe, memory, execution)
+    if plan is None or plan.model_config is not model_config or plan.asked is not execution:
+        if not memory.is_initialized:
+            memory = settle(model_config, memory, [batch], [elapsed])
+        _check_method(model_config, memory)
+        plan = make_plan(model_config, memory, execution)
     elif type(batch) is Batch and batch.weights is None:
         quick: tuple[Memory, Step] | None = follow_if_small(memory, batch.points, elapsed)
         if quick is not None:
             return quick[0], quick[1].with_points(batch)
-    points = into_space(batch, plan.space)
+    points = map_batch(batch, plan.space)
     before = memory.clusters
     ready = on_course(plan.space, before, plan.penalties, elapsed)
-    after, clustering = finder_of(recipe.method).find(points, ready, plan, elapsed)
+    after, clustering = finder_of(model_config.method).find(points, ready, plan, elapsed)
     after = with_unseen(before, ready, clustering, after)
     evidence = memory.evidence
-    if recipe.families:
+    if model_config.families:
         evidence = _with_batch(evidence, points, clustering, elapsed)
     kept = Memory(
         after,
         memory.space,
-        plan.penalties if plan.recipe is recipe else memory.penalties,
-        memory.entropy,
+        plan.penalties if plan.model_config is model_config else memory.penalties,
+        memory.seed,
         memory.n_features,
         memory.feature_names,
-        lives_after(memory.lives, clustering, after),
+        add_batch_to_lifetimes(memory.lifetimes, clustering, after),
         evidence,
         plan,
         memory.method,
@@ -192,7 +205,7 @@ def follow(
 
 
 def follow_all(
-    recipe: Recipe,
+    model_config: ModelConfig,
     memory: Memory,
     batches: Sequence[AnyBatch],
     elapsed: Sequence[float],
@@ -200,92 +213,96 @@ def follow_all(
 ) -> tuple[Memory, Sequence[Step]]:
     """Take in batches one after the other, in one crossing where they are small; the same bits."""
     steps: list[Step] = []
-    is_started = not memory.is_settled or memory.clusters.n_steps > 0
-    if is_started or memory.space.is_curved or not finder_of(recipe.method).is_compiled:
+    is_started = not memory.is_initialized or memory.clusters.n_steps > 0
+    if is_started or memory.space.is_curved or not finder_of(model_config.method).is_compiled:
         for batch, gap in zip(batches, elapsed, strict=True):
-            memory, step = follow(recipe, memory, batch, gap, execution)
+            memory, step = follow(model_config, memory, batch, gap, execution)
             steps.append(step.with_points(None))
         return memory, steps
-    plan, before = plan_of(recipe, memory, execution), memory.clusters
+    plan, before = make_plan(model_config, memory, execution), memory.clusters
     points = batches
     if not isinstance(plan.space, Raw):
-        points = [into_space(batch, plan.space) for batch in batches]
+        points = [map_batch(batch, plan.space) for batch in batches]
     kept = None
-    if not recipe.families:
+    if not model_config.families:
         kept = small_sequence(points, plan.penalties, plan.orders, elapsed, plan.execution)
     if kept is not None and kept.most_clusters < MANY_CLUSTERS:
         after = kept[-1][0]
-        lives = Lives(kept.lives, [], 0, 0)
-        done = replace(memory, clusters=after, penalties=plan.penalties, lives=lives, plan=plan)
-        return done, KeptSteps(before, kept, elapsed, plan.space)
+        lifetimes = Lifetimes(kept.lifetimes, [], 0, 0)
+        done = replace(
+            memory, clusters=after, penalties=plan.penalties, lifetimes=lifetimes, plan=plan
+        )
+        return done, LazyStepResults(before, kept, elapsed, plan.space)
     evidence = memory.evidence
     found = step_sequence(points, plan.penalties, plan.orders, elapsed, plan.execution)
     for batch, gap, (after, clustering) in zip(points, elapsed, found, strict=True):
         steps.append(Step(before, gap, clustering, after, plan.space))
-        if recipe.families:
+        if model_config.families:
             evidence = _with_batch(evidence, batch, clustering, gap)
         before = after
-    lives = lives_of([step.clustering for step in steps], before)
-    kept_memory = replace(memory, clusters=before, penalties=plan.penalties, lives=lives)
+    lifetimes = lifetimes_of_sequence([step.clustering for step in steps], before)
+    kept_memory = replace(memory, clusters=before, penalties=plan.penalties, lifetimes=lifetimes)
     return replace(kept_memory, evidence=evidence, plan=plan), steps
 
 
-def plan_of(recipe: Recipe, memory: Memory, execution: Execution = DEFAULT) -> Plan:
-    """Work out what a recipe comes to for a memory, or say what of it disagrees."""
-    _check_agreement(recipe, memory)
-    penalties = given_penalties(recipe, memory)
+def make_plan(model_config: ModelConfig, memory: Memory, execution: Execution = DEFAULT) -> Plan:
+    """Work out what a model configuration comes to for a memory, or say what of it disagrees."""
+    _check_agreement(model_config, memory)
+    penalties = resolve_penalties(model_config, memory)
     if penalties is None and memory.penalties is not None:
-        penalties = adopted(recipe, memory, memory.penalties)
+        penalties = apply_motion_and_revival(model_config, memory, memory.penalties)
     if penalties is None:  # No points yet: any penalties let time pass.
         penalties = penalties_with_defaults(1.0)
-    check_courses(memory.space, penalties)
-    running = execution_of(
-        execution.backend, execution.acceleration, execution.n_threads, recipe.max_clusters
+    check_motion(memory.space, penalties)
+    running = get_execution(
+        execution.backend, execution.acceleration, execution.n_threads, model_config.max_clusters
     )
-    is_raw = isinstance(memory.known_space, Raw)
-    is_quick = memory.is_settled and is_raw and running is DEFAULT and not recipe.families
-    is_quick &= finder_of(recipe.method).is_compiled and not penalties.is_on_sphere
+    is_raw = isinstance(memory.space_or_raw, Raw)
+    is_quick = memory.is_initialized and is_raw and running is DEFAULT and not model_config.families
+    is_quick &= finder_of(model_config.method).is_compiled and not penalties.is_on_sphere
     return Plan(
-        recipe if memory.is_settled else None,
+        model_config if memory.is_initialized else None,
         execution,
         penalties,
-        VisitingOrders(memory.entropy, recipe.n_init, penalties.usable_search(recipe.search)),
+        VisitingOrders(
+            memory.seed, model_config.n_init, penalties.usable_search(model_config.search)
+        ),
         running,
-        memory.known_space,
+        memory.space_or_raw,
         is_quick,
     )
 
 
-def _check_agreement(recipe: Recipe, memory: Memory) -> None:
-    """Refuse what of a recipe can no longer be done for this memory."""
-    asked, learned = find_space(recipe.space), memory.space
-    if not asked.could_become(learned):
+def _check_agreement(model_config: ModelConfig, memory: Memory) -> None:
+    """Refuse what of a model configuration can no longer be done for this memory."""
+    asked, learned = find_space(model_config.space), memory.space
+    if not asked.is_compatible(learned):
         rule = f"must be what the memory was made with, {learned.name!r}"
-        raise InputError("space", rule, got=recipe.space)
-    seed, chosen = recipe.random_state, memory.penalties
-    if isinstance(seed, int) and entropy_of_seed(seed) != memory.entropy:
+        raise InputError("space", rule, got=model_config.space)
+    seed, chosen = model_config.random_state, memory.penalties
+    if isinstance(seed, int) and entropy_of_seed(seed) != memory.seed:
         rule = "must be what the memory was made with"
         raise InputError("random_state", rule, got=seed, hint="Leave it out to continue.")
-    if not recipe.is_open or chosen is None:
+    if not model_config.is_open or chosen is None:
         return
     for name in ("max_gap", "reach"):
-        value = getattr(recipe.penalties, name)
+        value = getattr(model_config.penalties, name)
         if value is not None and value != getattr(chosen, name):
             rule = f"must be {getattr(chosen, name):g}, as the penalties were chosen with"
             hint = "Give {new_penalty} with it to continue with other penalties."
             raise InputError(name, rule, got=value, hint=hint)
 
 
-def _check_method(recipe: Recipe, memory: Memory) -> None:
-    if method_text(recipe.method) != memory.method:
+def _check_method(model_config: ModelConfig, memory: Memory) -> None:
+    if method_text(model_config.method) != memory.method:
         rule = "must be what the memory was made with, {!r}"
-        raise InputError("method", rule, memory.method, got=recipe.method)
+        raise InputError("method", rule, memory.method, got=model_config.method)
 
 
 def _with_batch(
     evidence: Evidence | None, batch: Any, clustering: Clustering, elapsed: float
 ) -> Evidence:
-    points = batch.in_memory("families=True").points
-    more = Evidence() if evidence is None else evidence.copied()
-    more.add(points, in_memory(clustering.labels), elapsed)
+    points = batch.to_numpy("families=True").points
+    more = Evidence() if evidence is None else evidence.copy()
+    more.add(points, to_numpy(clustering.labels), elapsed)
     return more

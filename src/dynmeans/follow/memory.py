@@ -9,10 +9,10 @@ import numpy as np
 
 from dynmeans.families.evidence import Evidence
 from dynmeans.files.archive import Arrays, pack_archive, read_archive, unpack_archive, write_archive
-from dynmeans.follow.lives import NOBODY, Lives, counted_lives
-from dynmeans.follow.methods import OURS
+from dynmeans.follow.clusterers import OURS
+from dynmeans.follow.lifetimes import NO_LIFETIMES, Lifetimes, count_lifetimes
 from dynmeans.inputs.features import feature_numbers
-from dynmeans.inputs.numbers import checked_count
+from dynmeans.inputs.numbers import check_count
 from dynmeans.records.arrays import FloatArray
 from dynmeans.records.cluster_rows import fields_of
 from dynmeans.records.penalties import Penalties
@@ -55,40 +55,40 @@ class Memory:
     clusters: ClusterState
     space: Space
     penalties: Penalties | None
-    entropy: int
+    seed: int
     n_features: int
     feature_names: tuple[str, ...] | None
-    lives: Lives
+    lifetimes: Lifetimes
     evidence: Evidence | None = None
-    plan: Any = None  # what the last recipe came to; made again where it is missing
+    plan: Any = None  # what the last model configuration came to; made again where it is missing
     method: str = OURS
 
     @property
-    def is_settled(self) -> bool:
+    def is_initialized(self) -> bool:
         """Whether space and penalties are known."""
         return self.penalties is not None and self.space.is_fitted
 
     @property
-    def known_space(self) -> Space:
+    def space_or_raw(self) -> Space:
         """The space; as long as no point has come, nothing is mapped."""
         return self.space if self.space.is_fitted else RAW
 
     @property
     def centers(self) -> FloatArray:
         """Where the remembered clusters were last seen, in the units of the rows."""
-        return self.known_space.to_rows(self.clusters.centers)
+        return self.space_or_raw.to_rows(self.clusters.centers)
 
     @property
     def velocities(self) -> FloatArray:
         """How far each moves in a step of time, in the units of the rows; 0 in still motion."""
         centers, moves = self.clusters.centers, self.clusters.velocities
         moves = np.zeros_like(centers) if moves is None else moves
-        return self.known_space.moves_to_rows(moves, centers)
+        return self.space_or_raw.velocities_to_rows(moves, centers)
 
-    def coordinates_of(self, features: Sequence[Any] | None) -> tuple[int, ...] | None:
+    def point_columns(self, features: Sequence[Any] | None) -> tuple[int, ...] | None:
         """Return the coordinates of features that are named, numbered, or told by yes or no."""
         found = feature_numbers(features, self.n_features, self.feature_names)
-        return None if found is None else self.space.coordinates_of(found)
+        return None if found is None else self.space.point_columns(found)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the memory to one file, whole or not at all."""
@@ -97,7 +97,7 @@ class Memory:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Memory":
         """Read a memory written by `save`; a damaged or foreign file raises `ValueError`."""
-        return read_archive(path, _KIND, _VERSION, _made)
+        return read_archive(path, _KIND, _VERSION, _make_clusterer)
 
     def to_bytes(self) -> bytes:
         """Return what `save` writes, for a field of a database."""
@@ -106,23 +106,23 @@ class Memory:
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "memory") -> "Memory":
         """Read what `to_bytes` gave; anything else raises `ValueError` that tells its `name`."""
-        return unpack_archive(data, name, _KIND, _VERSION, _made)
+        return unpack_archive(data, name, _KIND, _VERSION, _make_clusterer)
 
     def _parts(self) -> tuple[Arrays, dict[str, Any]]:
-        state, lives = self.clusters, counted_lives(self.lives)
+        state, lifetimes = self.clusters, count_lifetimes(self.lifetimes)
         arrays = {
             f"{_CLUSTERS}{name}": getattr(state, name)
             for name in _ARRAYS
             if getattr(state, name) is not None
         }
-        arrays["lives"] = np.array([(k, *life) for k, life in lives.items()]).reshape(-1, 3)
+        arrays["lifetimes"] = np.array([(k, *life) for k, life in lifetimes.items()]).reshape(-1, 3)
         header = {
             "next_id": state.next_id,
             "n_steps": state.n_steps,
             "time": state.time,
             "space": self.space.to_json(),
             "penalties": None if self.penalties is None else self.penalties.to_json(),
-            "entropy": self.entropy,
+            "seed": self.seed,
             "n_features": self.n_features,
             "method": self.method,
             "feature_names": None if self.feature_names is None else list(self.feature_names),
@@ -133,16 +133,16 @@ class Memory:
         return arrays, header
 
 
-def _made(arrays: Arrays, header: Mapping[str, Any]) -> Memory:
+def _make_clusterer(arrays: Arrays, header: Mapping[str, Any]) -> Memory:
     penalties, names = header["penalties"], header["feature_names"]
     evidence = header.get("evidence")
-    lives = arrays["lives"].tolist()
+    lifetimes = arrays["lifetimes"].tolist()
     clusters = ClusterState(**fields_of(_under(_CLUSTERS, arrays), dict(header)))
     space = space_from_json(header["space"])
     if names is not None and not isinstance(names, list):
         raise TypeError(f"feature_names must be a list, got {names!r}.")
     names = None if names is None else tuple(map(str, names))
-    n_features = checked_count("n_features", header["n_features"])
+    n_features = check_count("n_features", header["n_features"])
     if not isinstance(header["method"], str):
         raise TypeError(f"method must be text, got {header['method']!r}.")
     if names is not None and len(names) != n_features:
@@ -157,10 +157,12 @@ def _made(arrays: Arrays, header: Mapping[str, Any]) -> Memory:
         clusters,
         space,
         None if penalties is None else Penalties.from_json(penalties),
-        checked_count("entropy", header["entropy"], at_least=0, at_most=2**64 - 1),
+        check_count("seed", header["seed"], at_least=0, at_most=2**64 - 1),
         n_features,
         names,
-        NOBODY._replace(counted={int(k): (points, int(n)) for k, points, n in lives}),
+        NO_LIFETIMES._replace(
+            format_count={int(k): (points, int(n)) for k, points, n in lifetimes}
+        ),
         None if evidence is None else Evidence.from_arrays(_under(_EVIDENCE, arrays), evidence),
         method=header["method"],
     )

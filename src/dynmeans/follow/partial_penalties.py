@@ -6,7 +6,7 @@ from typing import Any
 
 from dynmeans.inputs.fields import choice, option
 from dynmeans.inputs.input_error import InputError
-from dynmeans.inputs.numbers import checked_number, number_or_none
+from dynmeans.inputs.numbers import check_number, number_or_none
 from dynmeans.records.penalties import (
     AUTO,
     DEFAULT_MOTION,
@@ -77,12 +77,12 @@ class PartialPenalties:
     )
     motion: str | None = option(
         None,
-        'Whether a cluster is expected where it was ("still"), as in the paper, or where its '
-        'velocity takes it ("steady"); by default that of the penalties.',
+        'Whether a cluster is expected where it was ("random_walk"), as in the paper, or where its '
+        'velocity takes it ("constant_velocity"); by default that of the penalties.',
         choices=MOTIONS,
         check=choice(None, *MOTIONS),
     )
-    moving: Sequence[str | int | bool] | None = option(
+    moving_features: Sequence[str | int | bool] | None = option(
         None,
         "Features that keep a course in steady motion, by name or number, or a yes or no for each; "
         "all by default.",
@@ -130,26 +130,28 @@ class PartialPenalties:
         own = getattr(self, name)
         return getattr(self.base, name) if own is None and self.base is not None else own
 
-    def complete(self, moving: tuple[int, ...] | None = None) -> Penalties:
+    def complete(self, moving_features: tuple[int, ...] | None = None) -> Penalties:
         """Return lambda, Q and tau; `moving` are the coordinates that keep a course."""
         if self.base is not None:
-            return self.adopt(self.base, moving)
+            return self.adopt(self.base, moving_features)
         assert self.new_penalty is not None, "given"
         return penalties_with_defaults(
             self.new_penalty,
             **{name: getattr(self, name) for name in _PAIRS},
             revival=self.revival or REVIVAL_RULES[0],
             motion=self.motion or DEFAULT_MOTION,
-            moving=moving,
+            moving_features=moving_features,
         )
 
-    def adopt(self, penalties: Penalties, moving: tuple[int, ...] | None = None) -> Penalties:
+    def adopt(
+        self, penalties: Penalties, moving_features: tuple[int, ...] | None = None
+    ) -> Penalties:
         """Return these penalties with the revival rule and the motion that were given."""
         if (revival := self.known("revival")) not in (None, penalties.revival):
             penalties = penalties.with_revival(revival)
-        if self.motion is None and self.moving is None:
+        if self.motion is None and self.moving_features is None:
             return penalties
-        return penalties.with_motion(self.motion or penalties.motion, moving)
+        return penalties.with_motion(self.motion or penalties.motion, moving_features)
 
 
 # Fields that are arguments of the interfaces beside `penalties`.
@@ -173,7 +175,7 @@ def fold_penalties(penalties: object = AUTO, **named: Any) -> PartialPenalties:
                 f"got {penalties!r}."
             )
         return PartialPenalties(**named)
-    new_penalty = checked_number("penalties", penalties, above=0)
+    new_penalty = check_number("penalties", penalties, above=0)
     if "new_penalty" in named:
         raise ValueError(
             f"give either penalties or new_penalty, and not both; got {penalties!r} and "

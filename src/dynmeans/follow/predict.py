@@ -6,16 +6,16 @@ from typing import Any
 from dynmeans.algorithm.forecast import Forecast, forecast
 from dynmeans.engine.batch import AnyBatch
 from dynmeans.engine.execution import DEFAULT, Execution
-from dynmeans.follow.begin import into_space
 from dynmeans.follow.courses import on_course
 from dynmeans.follow.finder import finder_of
-from dynmeans.follow.follow import plan_of
+from dynmeans.follow.follow import make_plan
+from dynmeans.follow.init_memory import map_batch
 from dynmeans.follow.memory import Memory
-from dynmeans.follow.recipe import Recipe
+from dynmeans.follow.model_config import ModelConfig
 
 
 def predict(
-    recipe: Recipe,
+    model_config: ModelConfig,
     memory: Memory,
     rows: AnyBatch,
     elapsed: float = 0.0,
@@ -27,20 +27,20 @@ def predict(
     new cluster would be cheaper. Of clusters that another method found, the nearest: they may have
     any shape.
     """
-    plan = plan_of(recipe, memory, execution)
-    points = into_space(rows, memory.known_space)
+    plan = make_plan(model_config, memory, execution)
+    points = map_batch(rows, memory.space_or_raw)
     ready = on_course(plan.space, memory.clusters, plan.penalties, elapsed)
     return finder_of(memory.method).predict(points, ready, plan, elapsed)
 
 
 def distances(memory: Memory, rows: AnyBatch) -> Any:
     """Return the distance of each row to each remembered center, in the unit of the space."""
-    return into_space(rows, memory.known_space).distances(memory.clusters)
+    return map_batch(rows, memory.space_or_raw).distances(memory.clusters)
 
 
-def expected(recipe: Recipe, memory: Memory, elapsed: float) -> Forecast:
+def expected(model_config: ModelConfig, memory: Memory, elapsed: float) -> Forecast:
     """Say where every remembered cluster is expected, in the units of the rows."""
-    penalties, space = plan_of(recipe, memory).penalties, memory.known_space
+    penalties, space = make_plan(model_config, memory).penalties, memory.space_or_raw
     clusters = on_course(space, memory.clusters, penalties, elapsed)
     found = forecast(clusters, elapsed, penalties)
     return replace(found, centers=space.to_rows(found.centers))

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn import cluster, mixture
 from sklearn.base import clone
 
-from dynmeans.follow.methods import DETECTIONS, NOISE, OURS, method_text
+from dynmeans.follow.clusterers import DETECTIONS, NOISE, OURS, method_text
 from dynmeans.inputs.input_error import InputError
 
 _PLAIN = bool | int | float | str | None
@@ -19,10 +19,10 @@ _DENSE = ("min_samples", "min_cluster_size")  # fewer rows than this are noise
 _SMALLEST, _OVER_ROOT = 5, 0.6
 
 
-def checked_clusterer(name: str, value: Any) -> Any:
+def check_clusterer(name: str, value: Any) -> Any:
     """Return a clusterer as text if its parameters are plain values, else the clusterer itself."""
     if isinstance(value, str):
-        return _written(*_read(name, value))
+        return _format_params(*_read(name, value))
     if isinstance(value, type) or not all(
         hasattr(value, one) for one in ("fit_predict", "get_params", "set_params")
     ):
@@ -30,12 +30,12 @@ def checked_clusterer(name: str, value: Any) -> Any:
             f"{name} must be the name of a clusterer or a clusterer of scikit-learn's kind, with "
             f"fit_predict and get_params, got {value!r}."
         )
-    return _told(value)
+    return _to_text(value)
 
 
 def labels_of(method: Any, points: Any, weights: Any, entropy: int) -> Any:
     """Return the cluster of each row, below 0 for noise."""
-    n_points, clusterer = len(points), _made(method)
+    n_points, clusterer = len(points), _make_clusterer(method)
     if method == "hdbscan":
         clusterer.min_cluster_size = max(_SMALLEST, round(_OVER_ROOT * n_points**0.5))
     known = clusterer.get_params(deep=False)
@@ -62,15 +62,15 @@ def _is_count(value: Any, above: int = 0) -> bool:
     return isinstance(value, int | np.integer) and int(value) > above
 
 
-def _made(method: Any) -> Any:
+def _make_clusterer(method: Any) -> Any:
     if not isinstance(method, str):
         return clone(method)
     name, parameters = _read("method", method)
-    return _known()[name](**parameters)
+    return _known_clusterers()[name](**parameters)
 
 
 @cache
-def _known() -> dict[str, Any]:
+def _known_clusterers() -> dict[str, Any]:
     """Clusterers of scikit-learn that may stand in a file, by their names in small letters."""
     found = [getattr(module, name) for module in (cluster, mixture) for name in module.__all__]
     return {one.__name__.lower(): one for one in found if callable(getattr(one, "fit_predict", 0))}
@@ -91,10 +91,12 @@ def _read(name: str, text: str) -> tuple[str, dict[str, Any]]:
         given = {str(one.arg): ast.literal_eval(one.value) for one in call.keywords}
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         raise InputError(name, rule, got=text) from None
-    if word not in _known() or not all(isinstance(value, _PLAIN) for value in given.values()):
-        raise InputError(name, rule, got=text, hint=f"Known are {', '.join(_known())}.")
+    if word not in _known_clusterers() or not all(
+        isinstance(value, _PLAIN) for value in given.values()
+    ):
+        raise InputError(name, rule, got=text, hint=f"Known are {', '.join(_known_clusterers())}.")
     if given:
-        known = _known()[word]().get_params(deep=False)
+        known = _known_clusterers()[word]().get_params(deep=False)
         unknown = [one for one in given if one not in known]
         if unknown:
             rule = f"has no parameter {unknown[0]!r}: {word} has {', '.join(known)}"
@@ -102,10 +104,10 @@ def _read(name: str, text: str) -> tuple[str, dict[str, Any]]:
     return word, given
 
 
-def _told(clusterer: Any) -> Any:
+def _to_text(clusterer: Any) -> Any:
     """Return a clusterer of scikit-learn with plain parameters as text, any other as it is."""
     word = type(clusterer).__name__.lower()
-    if type(clusterer) is not _known().get(word):
+    if type(clusterer) is not _known_clusterers().get(word):
         return clusterer
     usual = type(clusterer)().get_params(deep=False)
     given = {
@@ -116,9 +118,9 @@ def _told(clusterer: Any) -> Any:
     if word == "hdbscan":  # the plain word has another
         given["min_cluster_size"] = clusterer.min_cluster_size
     is_plain = all(isinstance(value, _PLAIN) for value in given.values())
-    return _written(word, given) if is_plain else clusterer
+    return _format_params(word, given) if is_plain else clusterer
 
 
-def _written(word: str, given: dict[str, Any]) -> str:
+def _format_params(word: str, given: dict[str, Any]) -> str:
     listed = ", ".join(f"{one}={value!r}" for one, value in sorted(given.items()))
     return f"{word}({listed})" if listed else word

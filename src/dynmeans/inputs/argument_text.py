@@ -14,7 +14,7 @@ _WITHOUT_VALUE = ("", "...", "True", "False")
 _OF_RUNS = {
     "links": ("found.links", "dynmeans edit {run} links"),
     "n_families": (
-        "families=True and found.families.about({given})",
+        "families=True and found.families.cut_to({given})",
         "dynmeans families {run} --n-families {given}",
     ),
 }
@@ -38,7 +38,7 @@ class ArgumentText(str):
 
     def __new__(cls, template: str, *values: Any) -> "ArgumentText":
         """Write the sentence with the names of Python."""
-        text = super().__new__(cls, _filled(template, values, in_python))
+        text = super().__new__(cls, _fill_template(template, values, as_python_arguments))
         text.template, text.values = template, values
         return text
 
@@ -52,12 +52,12 @@ class ArgumentText(str):
         fields = [field for _, field, *_ in Formatter().parse(self.template) if field]
         return {name: given for name, _, given in (field.partition("=") for field in fields)}
 
-    def told(self, name_of: Namer) -> str:
+    def render(self, name_of: Namer) -> str:
         """Write the sentence with the names that `name_of` gives to arguments."""
-        return _filled(self.template, self.values, name_of)
+        return _fill_template(self.template, self.values, name_of)
 
 
-def _filled(template: str, values: tuple[Any, ...], name_of: Namer) -> str:
+def _fill_template(template: str, values: tuple[Any, ...], name_of: Namer) -> str:
     pieces, rest = [], iter(values)
     for plain, field, form, conversion in Formatter().parse(template):
         pieces.append(plain)
@@ -70,14 +70,14 @@ def _filled(template: str, values: tuple[Any, ...], name_of: Namer) -> str:
     return "".join(pieces)
 
 
-def in_python(name: str, given: str) -> str:
+def as_python_arguments(name: str, given: str) -> str:
     """Name an argument as a caller of Python functions gives it."""
     if name in _OF_RUNS and (given or "{given}" not in _OF_RUNS[name][0]):
         return _OF_RUNS[name][0].format(given=given)
     return f"{name}={given}" if given else name
 
 
-def typed(run: str = "RUN", flags: Mapping[str, str] | None = None) -> Namer:
+def as_cli_options(run: str = "RUN", flags: Mapping[str, str] | None = None) -> Namer:
     """Return what names arguments as the command takes them, for a run in this folder.
 
     `flags` has the options by the names that Python has for them; any other name stays what it is.
@@ -94,6 +94,6 @@ def typed(run: str = "RUN", flags: Mapping[str, str] | None = None) -> Namer:
             return flag if given in _WITHOUT_VALUE else f"{flag} {quote(given.strip(chr(39)))}"
         if name in _OF_RUNS:
             return _OF_RUNS[name][1].format(run=run, given=given)
-        return in_python(name, given)
+        return as_python_arguments(name, given)
 
     return name_of

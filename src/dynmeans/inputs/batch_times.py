@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from dynmeans.inputs.numbers import checked_number
+from dynmeans.inputs.numbers import check_number
 
-When = datetime | float | str
+BatchTime = datetime | float | str
 
 _MICROSECOND = timedelta(microseconds=1)
 
 
-def checked_when(times: Sequence[Any], n_batches: int) -> list[When]:
+def check_batch_times(times: Sequence[Any], n_batches: int) -> list[BatchTime]:
     """Return one date, number or name for each batch, all of one kind.
 
-    >>> checked_when([np.datetime64("2026-03-01"), date(2026, 3, 2)], 2)[1]
+    >>> check_batch_times([np.datetime64("2026-03-01"), date(2026, 3, 2)], 2)[1]
     datetime.datetime(2026, 3, 2, 0, 0)
-    >>> checked_when(["a", 2], 2)
+    >>> check_batch_times(["a", 2], 2)
     ['a', '2']
     """
     values = list(times)
@@ -28,7 +28,7 @@ def checked_when(times: Sequence[Any], n_batches: int) -> list[When]:
         raise ValueError(
             f"times must have one value for each of {n_batches} batches, got {len(values)}."
         )
-    read = [as_when(value) for value in values]
+    read = [parse_batch_time(value) for value in values]
     is_one_kind = any(all(isinstance(value, kind) for value in read) for kind in (datetime, float))
     try:
         rises = is_one_kind and all(a < b for a, b in pairwise(read))
@@ -37,7 +37,7 @@ def checked_when(times: Sequence[Any], n_batches: int) -> list[When]:
     return read if rises else [str(value) for value in values]
 
 
-def read_times(names: Sequence[str | None]) -> list[When] | None:
+def read_times(names: Sequence[str | None]) -> list[BatchTime] | None:
     """Read names as dates, or as numbers; else they stay names, if there are any.
 
     >>> read_times(["2026-03-01", "2026-03-02"])[0].day, read_times(["0.5", "2"])
@@ -51,7 +51,7 @@ def read_times(names: Sequence[str | None]) -> list[When] | None:
     return _read(known, datetime.fromisoformat) or _read(known, float) or [*known]
 
 
-def _read(names: list[str], read: Callable[[str], Any]) -> list[When] | None:
+def _read(names: list[str], read: Callable[[str], Any]) -> list[BatchTime] | None:
     """Read all names, if they can be read and rise."""
     try:
         values = [read(name) for name in names]
@@ -61,10 +61,10 @@ def _read(names: list[str], read: Callable[[str], Any]) -> list[When] | None:
     return values if rises else None
 
 
-def steps_between(elapsed: Any, times: Sequence[When | None] | None, time_step: Any) -> Any:
+def steps_between(elapsed: Any, times: Sequence[BatchTime | None] | None, time_step: Any) -> Any:
     """Return `elapsed` in steps of time: as given, or lengths of time divided by `time_step`."""
     if time_step is None:
-        if any(isinstance(gap, timedelta | np.timedelta64) for gap in _listed(elapsed)):
+        if any(isinstance(gap, timedelta | np.timedelta64) for gap in _list_values(elapsed)):
             raise TypeError(
                 f"elapsed is a length of time, {elapsed!r}: say how long one step is with "
                 "time_step=, for example time_step=timedelta(hours=1)."
@@ -72,7 +72,7 @@ def steps_between(elapsed: Any, times: Sequence[When | None] | None, time_step: 
         return elapsed
     length = _length("time_step", time_step)
     if times is None:
-        gaps = [_length("elapsed", gap) / length for gap in _listed(elapsed)]
+        gaps = [_length("elapsed", gap) / length for gap in _list_values(elapsed)]
         return gaps if np.iterable(elapsed) else gaps[0]
     if np.iterable(elapsed) or elapsed != 1.0:
         raise ValueError("give elapsed, or times with time_step, and not both.")
@@ -88,13 +88,13 @@ def steps_between(elapsed: Any, times: Sequence[When | None] | None, time_step: 
     return [1.0, *(move / length for move in moves)]
 
 
-def checked_time_step(
+def check_time_step(
     time_step: Any, column: str | None, *, argument: str, ticks_per_microsecond: int
 ) -> float | None:
     """Return the length of one step of time; a duration in ticks of the column's clock.
 
     >>> second = timedelta(seconds=1)
-    >>> checked_time_step(second, "seen", argument="time", ticks_per_microsecond=1000)
+    >>> check_time_step(second, "seen", argument="time", ticks_per_microsecond=1000)
     1000000000.0
     """
     if time_step is None:
@@ -105,10 +105,10 @@ def checked_time_step(
         )
     is_length = isinstance(time_step, timedelta | np.timedelta64)
     length = _length("time_step", time_step) * (ticks_per_microsecond if is_length else 1)
-    return checked_number("time_step", length, above=0)
+    return check_number("time_step", length, above=0)
 
 
-def _listed(value: Any) -> list[Any]:
+def _list_values(value: Any) -> list[Any]:
     return list(value) if np.iterable(value) else [value]
 
 
@@ -118,10 +118,10 @@ def _length(name: str, value: Any) -> float:
         return float(value / np.timedelta64(1, "us"))
     if isinstance(value, timedelta):
         return value / _MICROSECOND
-    return checked_number(name, value, above=0)
+    return check_number(name, value, above=0)
 
 
-def as_when(value: Any) -> Any:
+def parse_batch_time(value: Any) -> Any:
     """Return a date, a number or a name; None as it is.
 
     >>> as_when(date(2026, 3, 1)), as_when(3), as_when("Monday")

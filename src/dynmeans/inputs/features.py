@@ -12,7 +12,7 @@ def feature_numbers(
     chosen: Sequence[Any] | None,
     n_features: int | None,
     names: Sequence[Any] | None,
-    argument: str = "moving",
+    argument: str = "moving_features",
 ) -> tuple[int, ...] | None:
     """Return the numbers of the chosen features, or say which of them there is not.
 

@@ -10,7 +10,7 @@ import numpy as np
 from dynmeans.inputs.input_error import InputError
 
 
-def checked_number(
+def check_number(
     name: str,
     value: Any,
     *,
@@ -46,25 +46,25 @@ def checked_number(
 
 def number_or_none(**rule: Any) -> Callable[[str, Any], float | None]:
     """Return the check of a number that need not be given."""
-    return lambda name, value: None if value is None else checked_number(name, value, **rule)
+    return lambda name, value: None if value is None else check_number(name, value, **rule)
 
 
-def checked_range(name: str, value: Any, *, above: float = 0.0) -> tuple[float, float]:
+def check_range(name: str, value: Any, *, above: float = 0.0) -> tuple[float, float]:
     """Return lowest and highest of a number, or of a pair of them.
 
-    >>> checked_range("n_clusters", 5), checked_range("n_clusters", (4, 8))
+    >>> check_range("n_clusters", 5), check_range("n_clusters", (4, 8))
     ((5.0, 5.0), (4.0, 8.0))
     """
     ends = value if isinstance(value, tuple | list) else (value, value)
     if len(ends) != 2:
         raise InputError(name, "must be a number or a pair (lowest, highest)", got=value)
-    low, high = (checked_number(name, end, above=above) for end in ends)
+    low, high = (check_number(name, end, above=above) for end in ends)
     if low > high:
         raise InputError(name, "must rise where it is a pair (lowest, highest)", got=value)
     return low, high
 
 
-def checked_count(name: str, value: Any, at_least: int = 1, at_most: int | None = None) -> int:
+def check_count(name: str, value: Any, at_least: int = 1, at_most: int | None = None) -> int:
     """Return an integer parameter, or refuse it by name."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise TypeError(f"{name} must be an integer, got {value!r}.")

@@ -83,22 +83,22 @@ def accuracy_global(true: Batches, found: Batches, weights: Batches | None = Non
     return score_history(streams, match_over_history(streams))
 
 
-def score_steps(streams: LabelStreams, is_matched: BoolArray) -> float:
+def score_steps(streams: LabelStreams, uses_matching: BoolArray) -> float:
     """Average over the steps that have points of the share of matched points."""
     steps, n_steps = streams.true.steps, streams.points.n_steps
-    correct = np.bincount(steps, _correct(streams, is_matched), n_steps)
+    correct = np.bincount(steps, _correct(streams, uses_matching), n_steps)
     total = np.bincount(steps, streams.true.sizes, n_steps)
     has_points = total > 0
     return float(np.mean(correct[has_points] / total[has_points]))
 
 
-def score_history(streams: LabelStreams, is_matched: BoolArray) -> float:
+def score_history(streams: LabelStreams, uses_matching: BoolArray) -> float:
     """Share of matched points among all."""
-    return float(_correct(streams, is_matched).sum() / streams.true.sizes.sum())
+    return float(_correct(streams, uses_matching).sum() / streams.true.sizes.sum())
 
 
-def _correct(streams: LabelStreams, is_matched: BoolArray) -> FloatArray:
+def _correct(streams: LabelStreams, uses_matching: BoolArray) -> FloatArray:
     """Matched points of each true cluster in each step; never more than its size."""
     correct = np.zeros(len(streams.true.sizes))
-    correct[streams.pair_true[is_matched]] = streams.overlaps[is_matched]
+    correct[streams.pair_true[uses_matching]] = streams.overlaps[uses_matching]
     return correct

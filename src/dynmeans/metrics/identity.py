@@ -193,11 +193,11 @@ def score_hota(streams: LabelStreams) -> HotaScores:
 def _match_steps(streams: LabelStreams, similarities: FloatArray) -> IntArray:
     """Match each step for the largest sum of similarity times alignment of the identities."""
     scores = _alignments(streams, similarities)[streams.pair_links] * similarities
-    is_matched = np.zeros(len(scores), dtype=bool)
+    uses_matching = np.zeros(len(scores), dtype=bool)
     for step in streams.each_step():
         shape = (len(step.true_ids), len(step.found_ids))
-        is_matched[step.pairs] = assign(step.rows, step.cols, scores[step.pairs], shape)
-    return np.flatnonzero(is_matched)
+        uses_matching[step.pairs] = assign(step.rows, step.cols, scores[step.pairs], shape)
+    return np.flatnonzero(uses_matching)
 
 
 def _alignments(streams: LabelStreams, similarities: FloatArray) -> FloatArray:

@@ -18,10 +18,10 @@ _WHOLE_CELLS = 10_000_000  # from here the time of the solver, quadratic in rows
 
 def match_per_step(streams: LabelStreams) -> BoolArray:
     """Tell which pairs are matched when every step is matched by itself."""
-    is_matched = np.zeros(len(streams.overlaps), dtype=bool)
+    uses_matching = np.zeros(len(streams.overlaps), dtype=bool)
     for step in streams.each_step():
-        is_matched[step.pairs] = best_match(step.rows, step.cols, streams.overlaps[step.pairs])
-    return is_matched
+        uses_matching[step.pairs] = best_match(step.rows, step.cols, streams.overlaps[step.pairs])
+    return uses_matching
 
 
 def match_over_history(streams: LabelStreams) -> BoolArray:
@@ -41,15 +41,15 @@ def match_frozen(streams: LabelStreams) -> BoolArray:
     scores = streams.overlaps + _tie_breaks(streams)
     found_of = np.full(streams.true.n_ids, -1)
     true_of = np.full(streams.found.n_ids, -1)
-    is_matched = np.zeros(len(streams.overlaps), dtype=bool)
+    uses_matching = np.zeros(len(streams.overlaps), dtype=bool)
     for step in streams.each_step():
         true_ids, found_ids = step.true_ids[step.rows], step.found_ids[step.cols]
         free = np.flatnonzero((found_of[true_ids] == -1) & (true_of[found_ids] == -1))
         made = free[best_match(step.rows[free], step.cols[free], scores[step.pairs][free])]
         found_of[true_ids[made]] = found_ids[made]
         true_of[found_ids[made]] = true_ids[made]
-        is_matched[step.pairs] = found_of[true_ids] == found_ids
-    return is_matched
+        uses_matching[step.pairs] = found_of[true_ids] == found_ids
+    return uses_matching
 
 
 def _tie_breaks(streams: LabelStreams) -> FloatArray:
@@ -80,7 +80,7 @@ def best_match(rows: IntArray, cols: IntArray, overlaps: FloatArray) -> BoolArra
     if _n_cells(rows, cols) <= _WHOLE_CELLS:
         return _match_part(rows, cols, overlaps)
     is_kept = np.ones(len(overlaps), dtype=bool)  # a pair that is a part by itself is kept
-    for pairs in _connected_parts(rows, cols):
+    for pairs in _find_components(rows, cols):
         if len(pairs) > 1:
             is_kept[pairs] = _match_part(rows[pairs], cols[pairs], overlaps[pairs])
     return is_kept
@@ -100,7 +100,7 @@ def _n_cells(rows: IntArray, cols: IntArray) -> int:
     return (int(rows.max()) + 1) * (int(cols.max()) + 1)
 
 
-def _connected_parts(rows: IntArray, cols: IntArray) -> list[IntArray]:
+def _find_components(rows: IntArray, cols: IntArray) -> list[IntArray]:
     """Divide the pairs so that no two parts share a row or column: each can be solved alone."""
     n_rows, n_nodes = int(rows.max()) + 1, int(rows.max()) + int(cols.max()) + 2
     graph = _graph(np.ones(len(rows)), rows, n_rows + cols, (n_nodes, n_nodes))

@@ -205,10 +205,10 @@ def carry_over(
         n_steps=state.n_steps + 1,
         time=state.time + elapsed,
     )
-    return _kept(everyone, is_seen | can_come_back(everyone, parameters, elapsed))
+    return _remembered_only(everyone, is_seen | is_worth_remembering(everyone, parameters, elapsed))
 
 
-def can_come_back(
+def is_worth_remembering(
     state: MixtureState, parameters: MixtureParameters, elapsed: float
 ) -> npt.NDArray[np.bool_]:
     """Say which clusters have more than negligible odds of being seen again.
@@ -225,6 +225,6 @@ def can_come_back(
     return np.asarray(revived - new[:, 0] >= np.log(NEGLIGIBLE_ODDS))
 
 
-def _kept(state: MixtureState, is_kept: npt.NDArray[np.bool_]) -> MixtureState:
+def _remembered_only(state: MixtureState, is_kept: npt.NDArray[np.bool_]) -> MixtureState:
     kept: dict[str, Any] = {name: getattr(state, name)[is_kept] for name in ARRAYS}
     return replace(state, **kept)

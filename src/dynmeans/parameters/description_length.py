@@ -23,13 +23,13 @@ class Description:
     places: float  # Points around the means of their cells, under the shape of noise that fits best
     labels: float  # Which point belongs to which cluster
     paths: float  # Where clusters begin, and how they move
-    lives: float  # Births, breaks and ends
+    lifetimes: float  # Births, breaks and ends
     shape: str  # {"gaussian", "student", "own"}; the shape of noise that fits best
 
     @property
     def length(self) -> float:
         """-log(probability) of everything, in nats."""
-        return -(self.places + self.labels + self.paths + self.lives)
+        return -(self.places + self.labels + self.paths + self.lifetimes)
 
 
 def describe(points: Points, labels: IntArray, moving: FloatArray | None = None) -> Description:

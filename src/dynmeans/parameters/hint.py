@@ -38,14 +38,14 @@ class Hint(NamedTuple):
         """Whether so many, counted by their shares of the points, are far too many."""
         return found > self.high * _MUCH_FINER
 
-    def told(self, found: float, batch: str = "window") -> ArgumentText | None:
+    def render(self, found: float, batch: str = "window") -> ArgumentText | None:
         """Say what to do where another number was found, though it is about as many.
 
         Examples
         --------
         >>> print(Hint(4, 4, False).told(4.98))
         About 4 clusters in a window were asked for, and its points speak for 4.98; \
-families=True and found.families.about(4) joins the nearest.
+families=True and found.families.cut_to(4) joins the nearest.
         """
         if self.low <= round(found) <= self.high:
             return None

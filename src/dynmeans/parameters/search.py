@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from dynmeans.parameters.hint import Hint
-from dynmeans.parameters.tracks import FEWEST_POOLED, USUALLY_SEEN
+from dynmeans.parameters.tracks import MIN_POOLED, USUALLY_SEEN
 from dynmeans.parameters.trials import MAX_GAPS, REACHES, Setting, Trials
 from dynmeans.records.penalties import DEFAULT_MAX_GAP, DEFAULT_REACH, MOTIONS
 
@@ -15,7 +15,7 @@ _NOTHING = 1e-3  # nats: less is rounding
 _FARTHEST = 8  # half-octaves that are looked at for equally good values
 _SAME_SCALE = 1.0  # half-octaves
 _N_ROUNDS = 3
-_FEWEST_FOR_COURSES = 3  # batches; a course takes two moves to show
+_MIN_BATCHES_FOR_VELOCITY = 3  # batches; a course takes two moves to show
 _USUAL = Setting(0, MAX_GAPS.index(3.5), REACHES.index(1.2))
 # Where clusters come and go, a coarser scale may be right if they are remembered for good.
 _STAYING = replace(_USUAL, gap=MAX_GAPS.index(math.inf))
@@ -24,7 +24,7 @@ _FINEST_LEVEL = 40  # half-octaves of lambda: a part in a million
 _COARSEST_LEVEL = -6.0
 _COARSEST_DEEP = -4
 _N_HALVED = 4
-_MOST_OF_POINTS = 0.8  # Beyond, more clusters are only more points by themselves.
+_MAX_SHARE_OF_POINTS = 0.8  # Beyond, more clusters are only more points by themselves.
 # Beside the usual choice: clusters that move far, that stay away for long, that do neither, that
 # stay where they are and may come back whenever they like.
 _OTHERS = tuple(
@@ -51,14 +51,16 @@ def search(trials: Trials) -> Setting:
     """
     still = _search_still(trials)
     motion = trials.feed.motion
-    is_too_short = trials.points.n_batches < _FEWEST_FOR_COURSES
-    if motion == "still" or (motion is None and (is_too_short or not trials.is_followed(still))):
+    is_too_short = trials.points.n_batches < _MIN_BATCHES_FOR_VELOCITY
+    if motion == "random_walk" or (
+        motion is None and (is_too_short or not trials.has_lasting_clusters(still))
+    ):
         return still
-    steady = replace(still, motion=MOTIONS.index("steady"))
+    steady = replace(still, motion=MOTIONS.index("constant_velocity"))
     if trials.points.n_batches > 1:
         steady = _middle(trials, _refine(trials, steady, _OTHERS_STEADY, farthest=_SAME_SCALE))
     is_shorter = trials.length(steady) < trials.length(still) - _CLOSE
-    return steady if is_shorter or motion == "steady" else still
+    return steady if is_shorter or motion == "constant_velocity" else still
 
 
 def _search_still(trials: Trials) -> Setting:
@@ -71,7 +73,7 @@ def _search_still(trials: Trials) -> Setting:
     length = trials.length(best)
     while length < math.inf and trials.share_seen(best) < USUALLY_SEEN:
         n_pooled = trials.n_pooled
-        if 2 * n_pooled * FEWEST_POOLED > trials.points.n_batches:
+        if 2 * n_pooled * MIN_POOLED > trials.points.n_batches:
             break
         trials.pool(2 * n_pooled)
         found = _search_once(trials)
@@ -86,7 +88,7 @@ def search_near(trials: Trials, hint: Hint) -> Setting:
     """Return the free choice if it has about as many clusters in a batch, else one that has."""
     free = search(trials)
     found = trials.candidate(free).n_clusters
-    if hint.is_met(found) and (hint.is_joined or trials.is_followed(free)):
+    if hint.is_met(found) and (hint.is_joined or trials.has_lasting_clusters(free)):
         return free
     return _search_number(trials, hint.nearest(found), free.motion)
 
@@ -111,7 +113,7 @@ def _search_number(trials: Trials, n_clusters: float, motion: int) -> Setting:
 
 def _level_of_number(trials: Trials, start: Setting, n_clusters: float) -> Setting:
     """Go down with lambda until there are enough clusters; then halve the last step."""
-    most = _MOST_OF_POINTS * trials.points.weight / trials.points.n_batches
+    most = _MAX_SHARE_OF_POINTS * trials.points.weight / trials.points.n_batches
     enough = min(n_clusters, most)
 
     def number(setting: Setting) -> float:
@@ -156,7 +158,7 @@ def refine(trials: Trials, setting: Setting) -> Setting:
     n_batches = trials.points.n_batches
     if n_batches == 1:
         return setting
-    if trials.feed.motion is None and n_batches >= _FEWEST_FOR_COURSES:
+    if trials.feed.motion is None and n_batches >= _MIN_BATCHES_FOR_VELOCITY:
         still, steady = (replace(setting, motion=motion) for motion in range(len(MOTIONS)))
         is_shorter = trials.length(steady) < trials.length(still) - _CLOSE
         setting = steady if is_shorter else still
@@ -240,7 +242,7 @@ def _next_level(setting: Setting, direction: int) -> Setting:
 
 def _next_gap(setting: Setting, direction: int) -> Setting | None:
     gap = setting.gap + direction
-    n_gaps = len(MAX_GAPS) - (MOTIONS[setting.motion] == "steady")
+    n_gaps = len(MAX_GAPS) - (MOTIONS[setting.motion] == "constant_velocity")
     return replace(setting, gap=gap) if 0 <= gap < n_gaps else None
 
 

@@ -71,7 +71,7 @@ class Points:
             total,
         )
 
-    def pooled(self, n_batches: int) -> "Points":
+    def pool_tracks(self, n_batches: int) -> "Points":
         """Return the same points with so many batches at a time as one."""
         starts = np.append(self.starts[:-1:n_batches], self.starts[-1])
         rows = np.split(self.rows, starts[1:-1])
@@ -92,7 +92,7 @@ class Points:
 # Clusters should be seen in so many of the batches of their lives. Where they are not, a batch is
 # too short to hold one round of what comes back, and would be described by its absences.
 USUALLY_SEEN = 0.8
-FEWEST_POOLED = 4  # batches that are left
+MIN_POOLED = 4  # batches that are left
 
 
 def share_seen(labels: IntArray, starts: IntArray) -> float:

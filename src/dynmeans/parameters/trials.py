@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dynmeans.algorithm.motion import moving_features
+from dynmeans.algorithm.motion import velocity_mask
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.sequence import label_sequence
 from dynmeans.parameters.description_length import describe
@@ -25,10 +25,10 @@ REACHES = (1.01, 1.2, 1.6, 2.2, 3.0)
 _HIGHEST = 2.8
 # Nats by which a description is longer for each squared doubling away from these: a gentle nudge.
 _PRIOR_NATS, _PRIOR_MAX_GAP, _PRIOR_REACH = 3.0, 6.0, 1.2
-_LEAST_MAX_GAP = 1.01
+_MIN_MAX_GAP = 1.01
 _NEVER_FORGETTING = 56.0  # batches that an infinite gap counts as: one more doubling
 # Batches that an identity must live on average; with fewer batches, less.
-_LEAST_LIFE = 3.0
+_MIN_LIFETIME = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Setting:
 
 
 @dataclass(frozen=True, eq=False)
-class Feed:
+class TrialInputs:
     """What every run is given."""
 
     # batches, elapsed: as for `label_sequence`.
@@ -53,8 +53,8 @@ class Feed:
     max_gap: float | None = None
     reach: float | None = None
     motion: str | None = None
-    moving: tuple[int, ...] | None = None  # Features that keep a course in steady motion
-    batch_word: str = "batch"  # What a batch is called in sentences
+    moving_features: tuple[int, ...] | None = None  # Features that keep a course in steady motion
+    batch_noun: str = "batch"  # What a batch is called in sentences
 
     @cached_property
     def step_time(self) -> float:
@@ -67,7 +67,7 @@ class Trials:
     """Tries each setting once, and keeps what it gave."""
 
     points: Points
-    feed: Feed
+    feed: TrialInputs
     candidates: dict[tuple[Setting, int], Candidate] = field(default_factory=dict)
     n_pooled: int = 1
     _labels: dict[tuple[Setting, int, int], tuple[IntArray, int, int]] = field(default_factory=dict)
@@ -76,21 +76,21 @@ class Trials:
 
     def length(self, setting: Setting, n_init: int | None = None) -> float:
         """Nats that describe the stream and the setting; infinite if nothing is followed."""
-        if not self.is_followed(setting, n_init):
+        if not self.has_lasting_clusters(setting, n_init):
             return math.inf
         bits = self.candidate(setting, n_init).bits
         return bits * self.points.weight * math.log(2.0) + _surprise(setting)
 
-    def is_followed(self, setting: Setting, n_init: int | None = None) -> bool:
+    def has_lasting_clusters(self, setting: Setting, n_init: int | None = None) -> bool:
         """Whether identities outlive a batch: a stream of names used once follows nothing.
 
         Clusters that are seldom seen live long only if they are remembered, so that counts too.
         """
         n_batches = self.points.n_batches
-        least = min(_LEAST_LIFE, 1.0 + (n_batches - 1) / 3)
+        least = min(_MIN_LIFETIME, 1.0 + (n_batches - 1) / 3)
         for gap in (setting.gap, len(MAX_GAPS) - 1):
             found = self.candidate(replace(setting, gap=gap), n_init)
-            if found.n_clusters * n_batches >= least * found.n_identities:
+            if found.n_clusters * n_batches >= least * found.n_clusters_total:
                 return True
         return False
 
@@ -108,7 +108,7 @@ class Trials:
         feed = self.feed
         orders = feed.orders if n_init is None else replace(feed.orders, n_init=n_init)
         if seed:
-            orders = replace(orders, entropy=(orders.entropy + seed) % 2**64)
+            orders = replace(orders, seed=(orders.seed + seed) % 2**64)
         key = setting, orders.n_init, seed
         if key not in self._labels:
             penalties = self._penalties(setting)
@@ -119,7 +119,7 @@ class Trials:
     def pool(self, n_batches: int) -> None:
         """Describe so many batches as one from now on."""
         self._candidates[self.n_pooled] = self.candidates
-        self.n_pooled, self._pooled = n_batches, self.points.pooled(n_batches)
+        self.n_pooled, self._pooled = n_batches, self.points.pool_tracks(n_batches)
         self.candidates = self._candidates.get(n_batches, {})
 
     def share_seen(self, setting: Setting) -> float:
@@ -128,19 +128,19 @@ class Trials:
 
     def _run(self, setting: Setting, n_init: int) -> Candidate:
         penalties, points = self._penalties(setting), self._pooled or self.points
-        labels, n_seen, n_identities = self.labels(setting, n_init)
-        moving = moving_features(penalties, self.points.n_features)
+        labels, n_seen, n_clusters_total = self.labels(setting, n_init)
+        moving_features = velocity_mask(penalties, self.points.n_features)
         return Candidate(
             penalties,
-            bits=describe(points, labels, moving).length / math.log(2.0) / points.weight,
+            bits=describe(points, labels, moving_features).length / math.log(2.0) / points.weight,
             n_clusters=n_seen / self.points.n_batches,
-            n_identities=n_identities,
+            n_clusters_total=n_clusters_total,
         )
 
     def _penalties(self, setting: Setting) -> Penalties:
         motion = MOTIONS[setting.motion]
-        moving = self.feed.moving if motion == "steady" else None
-        return self._still_penalties(setting).with_motion(motion, moving)
+        moving_features = self.feed.moving_features if motion == "constant_velocity" else None
+        return self._still_penalties(setting).with_motion(motion, moving_features)
 
     def _still_penalties(self, setting: Setting) -> Penalties:
         """Turn gaps and moves per batch into those per step of time."""
@@ -156,7 +156,7 @@ class Trials:
             )
         if feed.max_gap is None and feed.reach is None:
             return found
-        max_gap = max(found.max_gap, _LEAST_MAX_GAP) if feed.max_gap is None else feed.max_gap
+        max_gap = max(found.max_gap, _MIN_MAX_GAP) if feed.max_gap is None else feed.max_gap
         reach = max(found.reach, 1.0) if feed.reach is None else feed.reach
         return Penalties(new_penalty, max_gap=max_gap, reach=reach)
 

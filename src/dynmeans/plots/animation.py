@@ -11,8 +11,8 @@ import numpy.typing as npt
 from matplotlib.animation import PillowWriter
 from matplotlib.figure import Figure
 
-from dynmeans.inputs.numbers import checked_count
-from dynmeans.plots.arguments import checked_history
+from dynmeans.inputs.numbers import check_count
+from dynmeans.plots.arguments import check_history
 from dynmeans.plots.tracks import TrackData, _draw_tracks, _track_data
 from dynmeans.records.history import History
 
@@ -58,9 +58,9 @@ def animate(
     ...     film.name, film.stat().st_size > 0
     ('film.gif', True)
     """
-    checked_history(history)
-    fps = checked_count("fps", fps, at_least=1)
-    dpi = checked_count("dpi", dpi, at_least=1)
+    check_history(history)
+    fps = check_count("fps", fps, at_least=1)
+    dpi = check_count("dpi", dpi, at_least=1)
     path = Path(path)
     if path.suffix.lower() != ".gif":
         raise ValueError(f"path must end in .gif, got {str(path)!r}.")

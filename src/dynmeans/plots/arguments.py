@@ -10,18 +10,18 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.transforms import ScaledTranslation
 
-from dynmeans.engine.checks import checked_points
-from dynmeans.inputs.batch_times import When
+from dynmeans.engine.checks import check_points
+from dynmeans.inputs.batch_times import BatchTime
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.history import History
 from dynmeans.records.step_record import StepRecord
 
 _MAX_DATES = 6
 _CHARACTER, _BETWEEN = 6.2, 10.0  # points that a character of a date takes, and between two dates
-_LONGEST_NAME = 27  # characters
+_MAX_NAME_LENGTH = 27  # characters
 
 
-def checked_history(history: object) -> History:
+def check_history(history: object) -> History:
     """Return the history if there is something in it to draw."""
     if not isinstance(history, History):
         raise TypeError(
@@ -33,7 +33,7 @@ def checked_history(history: object) -> History:
     return history
 
 
-def checked_step(step: object, n_batches: int) -> int:
+def check_step(step: object, n_batches: int) -> int:
     """Return the index of a batch, counted from the oldest."""
     if isinstance(step, bool) or not isinstance(step, int | np.integer):
         raise TypeError(f"step must be an integer, got {step!r}.")
@@ -45,7 +45,7 @@ def checked_step(step: object, n_batches: int) -> int:
     return int(step) % n_batches
 
 
-def checked_features(features: Sequence[int], n_features: int) -> tuple[int, ...]:
+def check_features(features: Sequence[int], n_features: int) -> tuple[int, ...]:
     """Return two columns to draw against each other, or one to draw against time."""
     is_sequence = np.iterable(features) and not isinstance(features, str)
     columns = tuple(features) if is_sequence else ()
@@ -62,7 +62,7 @@ def checked_features(features: Sequence[int], n_features: int) -> tuple[int, ...
     return columns
 
 
-def checked_batch(points: npt.ArrayLike | None, record: StepRecord) -> tuple[FloatArray, IntArray]:
+def check_batch(points: npt.ArrayLike | None, record: StepRecord) -> tuple[FloatArray, IntArray]:
     """Return the points with their labels, or none of either."""
     n_features = record.centers.shape[1]
     if points is None:
@@ -73,7 +73,7 @@ def checked_batch(points: npt.ArrayLike | None, record: StepRecord) -> tuple[Flo
             f"points must have shape {shape}, as the batch of time {record.time:g} had, "
             f"got {np.shape(points)}."
         )
-    return checked_points(points, n_features).astype(np.float64, copy=False), record.labels
+    return check_points(points, n_features).astype(np.float64, copy=False), record.labels
 
 
 def axes_or_new(ax: Axes | None, size: tuple[float, float] = (7.0, 4.0)) -> Axes:
@@ -106,15 +106,15 @@ def name_times(ax: Axes, history: History) -> None:
     times = history.times
     if times is None or isinstance(times[0], float):
         return
-    longest = max(map(len, shown_times([times[0], times[-1]])))
+    longest = max(map(len, times_of_batches([times[0], times[-1]])))
     n_fitting = int(ax.bbox.width / ax.figure.dpi * 72 / (_CHARACTER * longest + _BETWEEN))
     n = min(len(times), _MAX_DATES, max(2, n_fitting))
     rows = np.unique(np.linspace(0, len(times) - 1, n).round()).astype(int)
     places = [history[row].time for row in rows.tolist()]
-    ax.set_xticks(places, shown_times([times[row] for row in rows.tolist()]))
+    ax.set_xticks(places, times_of_batches([times[row] for row in rows.tolist()]))
 
 
-def shown_times(times: Sequence[When]) -> list[str]:
+def times_of_batches(times: Sequence[BatchTime]) -> list[str]:
     """Return dates as short as they can be read, names as they are.
 
     >>> shown_times([datetime(2026, 3, 1), datetime(2026, 3, 2)])
@@ -144,5 +144,5 @@ def plain_name(name: str) -> str:
     >>> print(plain_name("cost in $"))
     cost in \$
     """
-    shown = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 3]}..."
+    shown = name if len(name) <= _MAX_NAME_LENGTH else f"{name[: _MAX_NAME_LENGTH - 3]}..."
     return shown.replace("$", r"\$")

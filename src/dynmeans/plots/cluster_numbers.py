@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from dynmeans.plots.arguments import axes_or_new, batch_edges, checked_history, name_times, tidy
+from dynmeans.plots.arguments import axes_or_new, batch_edges, check_history, name_times, tidy
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.history import History
 
@@ -50,7 +50,7 @@ def plot_cluster_numbers(history: History, ax: Axes | None = None) -> Axes:
 
 
 def _cluster_number_data(history: History) -> ClusterNumberData:
-    checked_history(history)
+    check_history(history)
     return ClusterNumberData(
         times=np.array([record.time for record in history]),
         n_seen=np.array([len(record.ids) for record in history], dtype=np.int64),

@@ -85,13 +85,13 @@ def plot_families(
     ('level', 'time')
     """
     data = _family_plot_data(families, history, max_clusters)
-    tree, lives = _checked_axes(axes, len(data.family_ids))
-    _draw_lives(data.timeline, data.family_ids, lives)
-    lives.set_ylabel("")
-    lives.set_title("Lives, in the colors of families")
+    tree, lifetimes = _check_axes(axes, len(data.family_ids))
+    _draw_lives(data.timeline, data.family_ids, lifetimes)
+    lifetimes.set_ylabel("")
+    lifetimes.set_title("Lives, in the colors of families")
     _draw_tree(data, tree)
-    tree.set_ylim(lives.get_ylim())
-    return tree, lives
+    tree.set_ylim(lifetimes.get_ylim())
+    return tree, lifetimes
 
 
 def _family_plot_data(
@@ -102,16 +102,16 @@ def _family_plot_data(
             f"families must be Families, got {type(families).__name__}. find_families makes them."
         )
     timeline = _timeline_data(history, max_clusters)
-    lives = {life.cluster_id: life for life in timeline.lives}
-    if unknown := set(lives) - set(families.tree.ids.tolist()):
+    lifetimes = {life.cluster_id: life for life in timeline.lifetimes}
+    if unknown := set(lifetimes) - set(families.tree.ids.tolist()):
         raise ValueError(
             f"history must be the one the families were found in, got one with cluster "
             f"{min(unknown)}, which is in no family."
         )
-    order = _tree_order(families.tree, list(lives))
-    names = families.of(np.array(order, dtype=np.int64))
+    order = _tree_order(families.tree, list(lifetimes))
+    names = families.map_labels(np.array(order, dtype=np.int64))
     return FamilyPlotData(
-        timeline=replace(timeline, lives=tuple(lives[k] for k in order)),
+        timeline=replace(timeline, lifetimes=tuple(lifetimes[k] for k in order)),
         family_ids=tuple(names.tolist()),
         joins=_joins(families, order),
         level=families.level,
@@ -122,7 +122,7 @@ def _family_plot_data(
 def _tree_order(tree: FamilyTree, kept: list[int]) -> list[int]:
     """Return the identities kept so that the sides of every join are neighbors."""
     members: dict[int, tuple[int, ...]] = {k: (k,) for k in kept}
-    for low, high in merged_roots(tree.ids, tree.joined):
+    for low, high in roots_after_merges(tree.ids, tree.joined):
         members[low] = members.pop(low, ()) + members.pop(high, ())
     return [k for root in sorted(members) for k in members[root]]
 
@@ -132,12 +132,12 @@ def _joins(families: Families, order: list[int]) -> tuple[Join, ...]:
     tree = families.tree
     branches = {k: _Branch((k,), float(row), APART) for row, k in enumerate(order)}
     joins = []
-    roots = merged_roots(tree.ids, tree.joined)
+    roots = roots_after_merges(tree.ids, tree.joined)
     for (low, high), height in zip(roots, tree.heights.tolist(), strict=True):
         first, second = branches.pop(low, None), branches.pop(high, None)
         if first is not None and second is not None:
             is_made = height <= families.level
-            family = int(families.of(np.array(first.members[:1]))[0]) if is_made else None
+            family = int(families.map_labels(np.array(first.members[:1]))[0]) if is_made else None
             rows, begins = (first.row, second.row), (first.height, second.height)
             joins.append(Join(rows, begins, height, family))
             first = _Branch(first.members + second.members, sum(rows) / 2, height)
@@ -147,7 +147,7 @@ def _joins(families: Families, order: list[int]) -> tuple[Join, ...]:
     return tuple(joins)
 
 
-def merged_roots(ids: IntArray, joined: IntArray) -> list[tuple[int, int]]:
+def roots_after_merges(ids: IntArray, joined: IntArray) -> list[tuple[int, int]]:
     """Return the oldest member of either side of each join, the older first."""
     parent = {k: k for k in ids.tolist()}
 
@@ -165,14 +165,14 @@ def merged_roots(ids: IntArray, joined: IntArray) -> list[tuple[int, int]]:
     return roots
 
 
-def _checked_axes(axes: Sequence[Axes] | None, n_rows: int) -> tuple[Axes, Axes]:
+def _check_axes(axes: Sequence[Axes] | None, n_rows: int) -> tuple[Axes, Axes]:
     if axes is None:
         height = min(max(3.0, 1.5 + 0.26 * n_rows), 14.0)
         shape = {"width_ratios": [1, 1.6]}
-        tree, lives = plt.subplots(
+        tree, lifetimes = plt.subplots(
             1, 2, figsize=(10.0, height), layout="constrained", gridspec_kw=shape
         )[1]
-        return tree, lives
+        return tree, lifetimes
     found = tuple(axes) if np.iterable(axes) else ()
     if len(found) != 2 or not all(isinstance(ax, Axes) for ax in found):
         raise TypeError(f"axes must be two matplotlib Axes or None, got {axes!r}.")

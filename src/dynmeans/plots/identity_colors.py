@@ -37,7 +37,7 @@ def identity_color(cluster_id: int) -> str:
     >>> identity_color(0), identity_color(8), identity_color(-1)
     ('#0072B2', '#0072B2', '#8C8C8C')
     """
-    (k,) = _checked_ids([cluster_id])
+    (k,) = _check_ids([cluster_id])
     return UNASSIGNED_COLOR if k == UNASSIGNED else PALETTE[k % len(PALETTE)]
 
 
@@ -49,7 +49,7 @@ def identity_rgba(cluster_ids: npt.ArrayLike) -> FloatArray:
     >>> identity_rgba([0, 4]).round(2).tolist()
     [[0.0, 0.45, 0.7, 1.0], [0.84, 0.37, 0.0, 1.0]]
     """
-    ids = _checked_ids(cluster_ids)
+    ids = _check_ids(cluster_ids)
     return np.asarray(_RGBA[np.where(ids == UNASSIGNED, len(PALETTE), ids % len(PALETTE))])
 
 
@@ -61,7 +61,7 @@ def identity_marker(cluster_id: int) -> str:
     >>> identity_marker(0), identity_marker(8), identity_marker(-1)
     ('o', 's', '.')
     """
-    (k,) = _checked_ids([cluster_id])
+    (k,) = _check_ids([cluster_id])
     return UNASSIGNED_MARKER if k == UNASSIGNED else MARKERS[k % len(MARKERS)]
 
 
@@ -72,7 +72,7 @@ def rows_by_marker(cluster_ids: IntArray) -> dict[str, IntArray]:
     return {marker: rows for marker, rows in groups.items() if len(rows)}
 
 
-def _checked_ids(cluster_ids: npt.ArrayLike) -> IntArray:
+def _check_ids(cluster_ids: npt.ArrayLike) -> IntArray:
     ids = np.asarray(cluster_ids)
     if ids.ndim != 1:
         raise ValueError(f"cluster_ids must have one dimension, got shape {ids.shape}.")

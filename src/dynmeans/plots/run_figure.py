@@ -24,7 +24,7 @@ KINDS = ("all", "tracks", "timeline", "numbers")
 def run_figure(run: Run, kind: str = "all") -> ShownFigure:
     """Draw the tracks of the last window, the timeline of lives and numbers of clusters."""
     one_of("kind", kind, KINDS)
-    history, kept = _drawn(run)
+    history, kept = _draw_all(run)
     step = _fullest(history)
     seen, points = in_two_axes(history, kept, step)
     figures: dict[str, Callable[[Axes], Axes]] = {
@@ -34,20 +34,20 @@ def run_figure(run: Run, kind: str = "all") -> ShownFigure:
     }
     is_one = kind != "all"
     figure = ShownFigure(figsize=(8.0, 5.5) if is_one else (13.0, 9.0), layout="constrained")
-    lives = ["tracks", "timeline"]
-    places: list[Any] = [[kind]] if is_one else [lives, lives, ["tracks", "numbers"]]
+    lifetimes = ["tracks", "timeline"]
+    places: list[Any] = [[kind]] if is_one else [lifetimes, lifetimes, ["tracks", "numbers"]]
     for name, ax in figure.subplot_mosaic(places).items():
         figures[name](ax)
     return figure
 
 
-def _drawn(run: Run) -> tuple[History, Any]:
+def _draw_all(run: Run) -> tuple[History, Any]:
     """Return the history with the labels of the rows that the run keeps, and the last of these."""
     samples = list(run.samples())
     if not samples:
         raise ValueError(f"the run {str(run.folder)!r} has no windows yet.")
     history = History(feature_names=run.config.features)
-    history.cluster_names = run.edits.shown_names()
+    history.cluster_names = run.edits.display_names()
     # A writer may commit between the two: the samples, read first, set the end.
     for record, sample in zip(run.history(labels=False), samples, strict=False):
         history.add(replace(record, labels=sample.cluster_ids))

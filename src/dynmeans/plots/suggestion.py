@@ -33,15 +33,15 @@ def plot_suggestion(suggestion: Suggestion, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     suggestion : Suggestion
-        From `suggest_details`.
+        From `suggest`.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
 
     Examples
     --------
-    >>> from dynmeans.parameters.suggest import suggest_details
+    >>> from dynmeans.parameters.selection import suggest
     >>> from matplotlib.figure import Figure
-    >>> suggestion = suggest_details([[[0.0], [0.2], [9.0], [9.1]]] * 3)
+    >>> suggestion = suggest([[[0.0], [0.2], [9.0], [9.1]]] * 3)
     >>> ax = plot_suggestion(suggestion, ax=Figure().subplots())
     >>> ax.get_xlabel()
     'new_penalty'

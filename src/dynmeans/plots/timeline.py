@@ -13,11 +13,11 @@ from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from dynmeans.inputs.numbers import checked_count
+from dynmeans.inputs.numbers import check_count
 from dynmeans.plots.arguments import (
     axes_or_new,
     batch_edges,
-    checked_history,
+    check_history,
     name_times,
     plain_name,
     tidy,
@@ -59,7 +59,7 @@ class Life:
 class TimelineData:
     """The lives to draw, in order of birth, and how many clusters there are in all."""
 
-    lives: tuple[Life, ...]
+    lifetimes: tuple[Life, ...]
     n_clusters: int
     span: tuple[float, float]
 
@@ -88,15 +88,15 @@ def plot_timeline(history: History, ax: Axes | None = None, max_clusters: int = 
     ['0', '1']
     """
     data = _timeline_data(history, max_clusters)
-    ax = axes_or_new(ax, (7.5, min(max(2.6, 1.5 + 0.26 * len(data.lives)), 14.0)))
+    ax = axes_or_new(ax, (7.5, min(max(2.6, 1.5 + 0.26 * len(data.lifetimes)), 14.0)))
     _draw_timeline(data, ax)
     name_times(ax, history)
     return ax
 
 
 def _timeline_data(history: History, max_clusters: int = 40) -> TimelineData:
-    checked_history(history)
-    max_clusters = checked_count("max_clusters", max_clusters, at_least=1)
+    check_history(history)
+    max_clusters = check_count("max_clusters", max_clusters, at_least=1)
     steps, counts = defaultdict(list), defaultdict(list)
     for index, record in enumerate(history):
         for k, n in zip(record.ids.tolist(), record.counts.tolist(), strict=True):
@@ -106,11 +106,11 @@ def _timeline_data(history: History, max_clusters: int = 40) -> TimelineData:
     kept = sorted(by_size[:max_clusters])
     edges = batch_edges(np.array([record.time for record in history]))
     happened = _event_times(history)
-    lives = tuple(
+    lifetimes = tuple(
         _life(k, history.name_of(k), np.array(steps[k]), np.array(counts[k]), edges, happened[k])
         for k in kept
     )
-    return TimelineData(lives, len(steps), (float(edges[0]), float(edges[-1])))
+    return TimelineData(lifetimes, len(steps), (float(edges[0]), float(edges[-1])))
 
 
 def _event_times(history: History) -> dict[int, dict[str, list[float]]]:
@@ -151,8 +151,8 @@ def _life(
 
 
 def _draw_timeline(data: TimelineData, ax: Axes) -> None:
-    _draw_lives(data, [life.cluster_id for life in data.lives], ax)
-    n_shown = len(data.lives)
+    _draw_lives(data, [life.cluster_id for life in data.lifetimes], ax)
+    n_shown = len(data.lifetimes)
     ax.set_title(
         "Lives of the clusters"
         if n_shown == data.n_clusters
@@ -162,11 +162,11 @@ def _draw_timeline(data: TimelineData, ax: Axes) -> None:
 
 def _draw_lives(data: TimelineData, color_ids: Sequence[int], ax: Axes) -> None:
     """Draw the rows in the colors and with the markers of the identities given for them."""
-    stretches = [stretch for life in data.lives for stretch in life.stretches]
+    stretches = [stretch for life in data.lifetimes for stretch in life.stretches]
     largest = max((stretch.counts.max() for stretch in stretches), default=1.0)
     shapes, colors = [], []
     gaps, gap_colors = [], []
-    for row, (life, color_id) in enumerate(zip(data.lives, color_ids, strict=True)):
+    for row, (life, color_id) in enumerate(zip(data.lifetimes, color_ids, strict=True)):
         color = identity_color(color_id)
         for stretch in life.stretches:
             shapes.append(_outline(stretch, row, largest))
@@ -194,11 +194,13 @@ def _outline(stretch: Stretch, row: int, largest: float) -> FloatArray:
 
 def _draw_marks(data: TimelineData, color_ids: Sequence[int], ax: Axes) -> None:
     """Mark births with a filled marker, returns with an open one, the end of memory with a bar."""
-    born = [(life.born, row, color_ids[row]) for row, life in enumerate(data.lives)]
+    born = [(life.born, row, color_ids[row]) for row, life in enumerate(data.lifetimes)]
     returned = [
-        (time, row, color_ids[row]) for row, life in enumerate(data.lives) for time in life.returned
+        (time, row, color_ids[row])
+        for row, life in enumerate(data.lifetimes)
+        for time in life.returned
     ]
-    size = 42 if len(data.lives) <= 20 else 22
+    size = 42 if len(data.lifetimes) <= 20 else 22
     for marks, is_filled in ((born, True), (returned, False)):
         known = [mark for mark in marks if mark[0] is not None]
         ids = np.array([k for _, _, k in known], dtype=np.int64)
@@ -208,20 +210,22 @@ def _draw_marks(data: TimelineData, color_ids: Sequence[int], ax: Axes) -> None:
             look: dict[str, Any] = {"edgecolors": _INK, "linewidths": 1.1, "zorder": 3}
             ax.scatter(x, y, s=size, c=color, marker=marker, **look)
     ends = [
-        (life.forgotten, row) for row, life in enumerate(data.lives) if life.forgotten is not None
+        (life.forgotten, row)
+        for row, life in enumerate(data.lifetimes)
+        if life.forgotten is not None
     ]
     x, y = [time for time, _ in ends], [row for _, row in ends]
     ax.scatter(x, y, s=50, c=_INK, marker="|", linewidths=1.5, zorder=3)
 
 
 def _name_rows(data: TimelineData, ax: Axes) -> None:
-    every = max(1, math.ceil(len(data.lives) / _MAX_NAMES))
+    every = max(1, math.ceil(len(data.lifetimes) / _MAX_NAMES))
     ax.set_yticks(
-        range(0, len(data.lives), every),
-        [plain_name(life.name) for life in data.lives[::every]],
-        fontsize="small" if len(data.lives) > 12 else "medium",
+        range(0, len(data.lifetimes), every),
+        [plain_name(life.name) for life in data.lifetimes[::every]],
+        fontsize="small" if len(data.lifetimes) > 12 else "medium",
     )
-    ax.set_ylim(max(len(data.lives), 1) - 0.4, -0.6)
+    ax.set_ylim(max(len(data.lifetimes), 1) - 0.4, -0.6)
     ax.set_ylabel("cluster, in order of birth")
 
 

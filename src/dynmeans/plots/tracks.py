@@ -12,23 +12,23 @@ from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
-from dynmeans.inputs.numbers import checked_count
+from dynmeans.inputs.numbers import check_count
 from dynmeans.plots.arguments import (
     axes_or_new,
-    checked_batch,
-    checked_features,
-    checked_history,
-    checked_step,
+    check_batch,
+    check_features,
+    check_history,
+    check_step,
     plain_name,
-    shown_times,
     tidy,
+    times_of_batches,
 )
 from dynmeans.plots.identity_colors import identity_rgba, rows_by_marker
 from dynmeans.plots.map_axes import draw_earth, map_columns, ways_on_map
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.history import History
 from dynmeans.records.step_record import StepRecord
-from dynmeans.spaces.globe import seam_of, unwrapped
+from dynmeans.spaces.globe import find_seam, unwrap
 
 MAX_NAMES = 40  # More numbers than these cannot be told apart in one figure.
 _INK = "#222222"
@@ -116,26 +116,26 @@ def _track_data(
     tail: int = 10,
     features: Sequence[int] = (0, 1),
 ) -> TrackData:
-    checked_history(history)
-    tail = checked_count("tail", tail, at_least=0)
-    last = checked_step(step, len(history))
+    check_history(history)
+    tail = check_count("tail", tail, at_least=0)
+    last = check_step(step, len(history))
     record = history[last]
-    batch, labels = checked_batch(points, record)
-    columns = checked_features(features, record.centers.shape[1])
+    batch, labels = check_batch(points, record)
+    columns = check_features(features, record.centers.shape[1])
     lon_lat = map_columns(history, columns, batch)
     columns = lon_lat or columns
     records = [history[index] for index in range(max(0, last - tail), last + 1)]
     places = [_project(earlier.centers, earlier.time, columns) for earlier in records]
     drawn, seam = _project(batch, record.time, columns), None
     if lon_lat is not None:
-        seam = seam_of(np.concatenate([*places, drawn])[:, 0], 360.0)
+        seam = find_seam(np.concatenate([*places, drawn])[:, 0], 360.0)
         for rows in (*places, drawn):
-            rows[:, 0] = unwrapped(rows[:, 0], seam, 360.0)
+            rows[:, 0] = unwrap(rows[:, 0], seam, 360.0)
     unseen_ids, unseen_centers = _last_places(records, places)
     named = history.feature_names
     names = tuple(named[column] if named else f"feature {column}" for column in columns)
     return TrackData(
-        time=f"{record.time:g}" if record.when is None else shown_times([record.when])[0],
+        time=f"{record.time:g}" if record.when is None else times_of_batches([record.when])[0],
         ids=record.ids,
         counts=record.counts,
         centers=places[-1],

@@ -71,7 +71,7 @@ def freeze_arrays(record: Any, names: tuple[str, ...]) -> None:
         object.__setattr__(record, name, array)
 
 
-def check_rows(record: Any, names: tuple[str, ...]) -> None:
+def check_cluster_arrays(record: Any, names: tuple[str, ...]) -> None:
     """Check what every other part relies on; fields other than ids and centers are positive."""
     _check_counters(record)
     ids, centers = record.ids, record.centers
@@ -100,7 +100,7 @@ def check_rows(record: Any, names: tuple[str, ...]) -> None:
             raise ValueError(f"{name} must be greater than 0 and finite, got {array}.")
 
 
-def check_courses(record: Any) -> None:
+def check_velocities(record: Any) -> None:
     """Check velocities and their covariances: one row for each cluster, P12 and P22 0 or more."""
     shapes = {"velocities": record.centers.shape, "velocity_covariances": (len(record.ids), 2)}
     for name, shape in shapes.items():

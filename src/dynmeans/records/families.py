@@ -8,7 +8,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from dynmeans.inputs.numbers import checked_number
+from dynmeans.inputs.numbers import check_number
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.events import Event
 
@@ -50,7 +50,7 @@ class Families:
     homes : IntArray of shape (n_identities,)
         The identity that each is counted with: itself, or, where it is too small for a name, the
         nearest that is not; -1 for an outlier, which belongs to nothing.
-    home_distances : FloatArray of shape (n_identities,)
+    nearest_family_distance : FloatArray of shape (n_identities,)
         How far that is, squared.
 
     Examples
@@ -63,7 +63,7 @@ class Families:
     >>> far = rng.normal([40, 0], 0.2, size=(100, 2))
     >>> points, labels = np.vstack([bar, far]), np.append(bar[:, 0] // 1, np.full(100, 7))
     >>> families = find_families([points], [labels.astype(int)])
-    >>> families.of([0, 1, 2, 7]).tolist()
+    >>> families.map_labels([0, 1, 2, 7]).tolist()
     [0, 0, 0, 7]
     >>> families
     Families(2 of 4 identities at level 0)
@@ -74,13 +74,13 @@ class Families:
     counts: FloatArray
     n_batches: IntArray
     seen: IntArray
-    homes: IntArray
-    home_distances: FloatArray
+    nearest_family: IntArray
+    nearest_family_distance: FloatArray
 
     def __repr__(self) -> str:
         """Say how many there are."""
-        n_identities = len(self.tree.ids)
-        return f"Families({self.n_families} of {n_identities} identities at level {self.level:.4g})"
+        n_clusters_total = len(self.tree.ids)
+        return f"Families({self.n_families} of {n_clusters_total} identities at level {self.level:.4g})"
 
     @property
     def levels(self) -> FloatArray:
@@ -104,30 +104,32 @@ class Families:
         tree = self.tree
         made = tree.joined[tree.heights <= self.level]
         rows = np.searchsorted(tree.ids, made)
-        names = tree.ids[joined_groups(len(tree.ids), rows)]
-        return np.where(self.homes < 0, -1, names[np.searchsorted(tree.ids, self.homes)])
+        names = tree.ids[merge_groups(len(tree.ids), rows)]
+        return np.where(
+            self.nearest_family < 0, -1, names[np.searchsorted(tree.ids, self.nearest_family)]
+        )
 
-    def at(self, level: float) -> "Families":
+    def cut(self, level: float) -> "Families":
         """Return the families at another level; at -8 each identity is by itself."""
-        return replace(self, level=checked_number("level", level, infinity_allowed=True))
+        return replace(self, level=check_number("level", level, infinity_allowed=True))
 
-    def about(self, n_families: float) -> "Families":
+    def cut_to(self, n_families: float) -> "Families":
         """Return the families at the level where a batch holds about as many."""
-        n_families = checked_number("n_families", n_families, above=0)
-        return self.at(self._level_of_number(n_families))
+        n_families = check_number("n_families", n_families, above=0)
+        return self.cut(self._level_of_number(n_families))
 
     @cached_property
-    def n_per_batch(self) -> float:
+    def mean_per_batch(self) -> float:
         """Families that a batch holds, on average over the batches that hold any."""
         return float(_numbers_per_batch(self, np.array([self.level]))[0])
 
     @cached_property
-    def n_even(self) -> float:
+    def effective_n_families(self) -> float:
         """Families that a batch holds, counted by their shares of its points.
 
         As many as would have the same entropy if all were of one size: what is small counts little.
         """
-        batches, names, points = _named_cells(self)
+        batches, names, points = _cells_by_name(self)
         keys, rows = np.unique(np.column_stack([batches, names]), axis=0, return_inverse=True)
         sums = np.bincount(rows, points)
         totals = np.bincount(keys[:, 0], sums)
@@ -136,31 +138,31 @@ class Families:
         return float(np.exp(entropies).mean()) if len(entropies) else 0.0
 
     @overload
-    def of(self, labels: Sequence[npt.ArrayLike]) -> list[IntArray]: ...
+    def map_labels(self, labels: Sequence[npt.ArrayLike]) -> list[IntArray]: ...
 
     @overload
-    def of(self, labels: npt.NDArray[Any]) -> IntArray: ...
+    def map_labels(self, labels: npt.NDArray[Any]) -> IntArray: ...
 
-    def of(self, labels: Any) -> Any:
+    def map_labels(self, labels: Any) -> Any:
         """Return the family of every label, in the form of `labels`: one array, or a list of them.
 
         -1, and identities that came later, stay as they are.
         """
         is_list = isinstance(labels, list | tuple) and any(np.ndim(part) for part in labels)
         if is_list:
-            return [self.of(np.asarray(part)) for part in labels]
+            return [self.map_labels(np.asarray(part)) for part in labels]
         found = np.array(labels, dtype=np.int64)
         ids = self.tree.ids
         is_known = np.isin(found, ids)
         found[is_known] = self.family_of_identity[np.searchsorted(ids, found[is_known])]
         return found
 
-    def joined_since(self, before: "Families") -> list[Event]:
+    def merges_since(self, before: "Families") -> list[Event]:
         """Say which families of an earlier look turned out to belong to an older one."""
         names = before.ids
         return [
             Event("joined", name, other_id=other)
-            for name, other in zip(names.tolist(), self.of(names).tolist(), strict=True)
+            for name, other in zip(names.tolist(), self.map_labels(names).tolist(), strict=True)
             if other not in (name, -1)
         ]
 
@@ -186,7 +188,7 @@ class Families:
         return float(levels[np.flatnonzero(misses <= misses.min() + 1e-12)[-1]])
 
 
-def joined_groups(n: int, pairs: IntArray) -> IntArray:
+def merge_groups(n: int, pairs: IntArray) -> IntArray:
     """Return the smallest member of each of the groups that pairs of 0 to n - 1 connect."""
     first = np.arange(n)
     for a, b in pairs.tolist():
@@ -202,7 +204,7 @@ def joined_groups(n: int, pairs: IntArray) -> IntArray:
     return first
 
 
-def _named_cells(families: Families) -> tuple[IntArray, IntArray, IntArray]:
+def _cells_by_name(families: Families) -> tuple[IntArray, IntArray, IntArray]:
     """Batch, family and points of what was seen and has a family."""
     batches, ids, points = families.seen.T
     names = families.family_of_identity[np.searchsorted(families.tree.ids, ids)]
@@ -215,7 +217,7 @@ def _numbers_per_batch(families: Families, levels: FloatArray) -> FloatArray:
     n_filled = max(len(np.unique(families.seen[:, 0])), 1)
     numbers = []
     for level in levels.tolist():
-        batches, names, _ = _named_cells(families.at(level))
+        batches, names, _ = _cells_by_name(families.cut(level))
         numbers.append(len(np.unique(np.column_stack([batches, names]), axis=0)))
     found: FloatArray = np.maximum(np.array(numbers, dtype=np.float64), 1.0)
     return found / n_filled

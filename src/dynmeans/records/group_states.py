@@ -33,7 +33,7 @@ class GroupStates(Mapping[Key, ClusterState]):
 
     Attributes
     ----------
-    sorted_keys : list
+    key_list : list
         The keys: integers or text, or tuples of them where several columns make the key.
     starts : IntArray of shape (n_keys + 1,)
         Where the clusters of each key begin in the arrays of clusters, and the end of the last.
@@ -49,7 +49,7 @@ class GroupStates(Mapping[Key, ClusterState]):
         How the states were made: columns, penalties, seed. A later call must agree with it.
     """
 
-    sorted_keys: list[Key]
+    key_list: list[Key]
     starts: IntArray
     ids: IntArray
     centers: FloatArray
@@ -70,7 +70,7 @@ class GroupStates(Mapping[Key, ClusterState]):
         none: dict[str, Any] = dict.fromkeys(("weights", "ages", "counts", "times"), np.empty(0))
         none |= dict.fromkeys(("ids", "next_ids", "n_steps"), np.empty(0, dtype=np.int64))
         return cls(
-            sorted_keys=[],
+            key_list=[],
             starts=np.zeros(1, dtype=np.int64),
             centers=np.empty((0, n_features)),
             last_batches=np.empty(0, dtype=batch_dtype),
@@ -102,18 +102,18 @@ class GroupStates(Mapping[Key, ClusterState]):
 
     def __iter__(self) -> Iterator[Key]:
         """Go through the keys in increasing order."""
-        return iter(self.sorted_keys)
+        return iter(self.key_list)
 
     def __len__(self) -> int:
         """Return the number of keys."""
-        return len(self.sorted_keys)
+        return len(self.key_list)
 
     def __eq__(self, other: object) -> bool:
         """Two are equal when keys, settings and every array are, to the bit."""
         if not isinstance(other, GroupStates):
             return NotImplemented
         names = ("starts", *CLUSTER_ARRAYS, *_GROUP_ARRAYS)
-        is_same = self.sorted_keys == other.sorted_keys and self.settings == other.settings
+        is_same = self.key_list == other.key_list and self.settings == other.settings
         return is_same and all(np.array_equal(getattr(self, n), getattr(other, n)) for n in names)
 
     __hash__ = None  # type: ignore[assignment]
@@ -129,10 +129,10 @@ class GroupStates(Mapping[Key, ClusterState]):
     def position(self, key: Key) -> int:
         """Return the place of a key among the sorted ones."""
         try:
-            place = bisect_left(self.sorted_keys, key)
+            place = bisect_left(self.key_list, key)
         except TypeError:  # text asked for among integers, or the other way round
             raise KeyError(key) from None
-        if place == len(self.sorted_keys) or self.sorted_keys[place] != key:
+        if place == len(self.key_list) or self.key_list[place] != key:
             raise KeyError(key)
         return place
 
@@ -143,13 +143,13 @@ class GroupStates(Mapping[Key, ClusterState]):
         rows = np.arange(starts[-1]) + np.repeat(self.starts[positions] - starts[:-1], sizes)
         picked: dict[str, Any] = {name: a[rows] for name, a in self._arrays(CLUSTER_ARRAYS).items()}
         picked |= {name: getattr(self, name)[positions] for name in _GROUP_ARRAYS}
-        keys = [self.sorted_keys[i] for i in positions.tolist()]
-        return replace(self, sorted_keys=keys, starts=starts, **picked)
+        keys = [self.key_list[i] for i in positions.tolist()]
+        return replace(self, key_list=keys, starts=starts, **picked)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the states of all keys to one file, whole or not at all."""
         arrays = self._arrays(("starts", *CLUSTER_ARRAYS, *_GROUP_ARRAYS))
-        header = {"settings": self.settings, "keys": self.sorted_keys}
+        header = {"settings": self.settings, "keys": self.key_list}
         write_archive(path, "GroupStates", _FILE_VERSION, arrays, header)
 
     @classmethod
@@ -167,7 +167,7 @@ class GroupStates(Mapping[Key, ClusterState]):
 
 def merge_states(first: GroupStates, second: GroupStates) -> GroupStates:
     """Join the states of different keys; no key may be in both."""
-    keys = first.sorted_keys + second.sorted_keys
+    keys = first.key_list + second.key_list
     starts = np.concatenate([first.starts[:-1], first.starts[-1] + second.starts])
     joined: dict[str, Any] = {}
     for name in (*CLUSTER_ARRAYS, *_GROUP_ARRAYS):
@@ -182,7 +182,7 @@ def merge_states(first: GroupStates, second: GroupStates) -> GroupStates:
 def _check_groups(states: GroupStates) -> None:
     """Refuse arrays that do not belong together, and rows that no step could have made."""
     _check_layout(states)
-    keys: list[Any] = states.sorted_keys
+    keys: list[Any] = states.key_list
     ids, starts = states.ids, states.starts
     if not all(a < b for a, b in pairwise(keys)):
         raise ValueError("keys must be different and in increasing order.")
@@ -208,7 +208,7 @@ def _check_groups(states: GroupStates) -> None:
 
 def _check_layout(states: GroupStates) -> None:
     """Shapes and types: one row for each cluster, or for each key."""
-    n_keys, n_clusters, starts = len(states.sorted_keys), len(states.ids), states.starts
+    n_keys, n_clusters, starts = len(states.key_list), len(states.ids), states.starts
     if starts.shape != (n_keys + 1,) or starts[0] != 0 or starts[-1] != n_clusters:
         raise ValueError("starts must say where the clusters of each key begin, and the end.")
     if states.centers.ndim != 2 or states.centers.shape[1] < 1:

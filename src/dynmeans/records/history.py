@@ -10,7 +10,7 @@ import numpy as np
 
 from dynmeans.files.archive import Arrays, read_archive, write_archive
 from dynmeans.files.history_file import history_parts, history_records
-from dynmeans.inputs.batch_times import When
+from dynmeans.inputs.batch_times import BatchTime
 from dynmeans.inputs.fields import one_of
 from dynmeans.records.arrays import IntArray
 from dynmeans.records.confirmed import confirmed_ids
@@ -29,11 +29,11 @@ class Recordable(Protocol):
     def after(self) -> ClusterState:
         """What is remembered after it."""
 
-    def record(self, when: When | None = None) -> StepRecord:
+    def record(self, when: BatchTime | None = None) -> StepRecord:
         """Return the record of the batch."""
 
 
-_ToMake = tuple[Sequence[Recordable], int, When | None]  # steps, which of them, when it came
+_ToMake = tuple[Sequence[Recordable], int, BatchTime | None]  # steps, which of them, when it came
 
 
 class History:
@@ -74,7 +74,7 @@ class History:
         self._steps: deque[StepRecord | _ToMake] = deque(maxlen=window)
         self._last_time: float | None = None
 
-    def append(self, step: Recordable, when: When | None = None) -> None:
+    def append(self, step: Recordable, when: BatchTime | None = None) -> None:
         """Add the next batch.
 
         The record is made when it is first looked at: following a fast stream costs no more
@@ -82,7 +82,7 @@ class History:
         """
         self.extend([step], [when])
 
-    def extend(self, steps: Sequence[Recordable], when: Sequence[When | None]) -> None:
+    def extend(self, steps: Sequence[Recordable], when: Sequence[BatchTime | None]) -> None:
         """Add the next batches, with the date or name of each."""
         # Which of the steps, so that one is made only if it is looked at.
         self._steps.extend(zip(repeat(steps), range(len(steps)), when, strict=False))
@@ -147,7 +147,7 @@ class History:
         return self.cluster_names.get(cluster_id, str(cluster_id))
 
     @property
-    def times(self) -> list[When] | None:
+    def times(self) -> list[BatchTime] | None:
         """Date or name of every batch, if all have one."""
         times = [record.when for record in self if record.when is not None]
         return times if len(times) == len(self) else None
@@ -168,22 +168,24 @@ class History:
         seen = [record.ids for record in self if len(record.ids)]
         return np.unique(np.concatenate(seen)) if seen else np.empty(0, dtype=np.int64)
 
-    def confirmed_labels(self, *, min_cluster_size: float = 1, min_life: int = 1) -> list[IntArray]:
+    def confirmed_labels(
+        self, *, min_cluster_size: float = 1, min_batches: int = 1
+    ) -> list[IntArray]:
         """Return the labels with -1 for identities that never held enough points or batches.
 
         Parameters
         ----------
         min_cluster_size : float
             Points that an identity must have had, over all batches kept.
-        min_life : int
+        min_batches : int
             Batches that must have seen it.
         """
-        confirmed = self._confirmed(min_cluster_size, min_life)
+        confirmed = self._find_confirmed(min_cluster_size, min_batches)
         return [np.where(np.isin(labels, confirmed), labels, -1) for labels in self.labels]
 
-    def _confirmed(self, min_cluster_size: float, min_life: int) -> IntArray:
+    def _find_confirmed(self, min_cluster_size: float, min_batches: int) -> IntArray:
         ids, counts = [record.ids for record in self], [record.counts for record in self]
-        return confirmed_ids(ids, counts, min_cluster_size, min_life)
+        return confirmed_ids(ids, counts, min_cluster_size, min_batches)
 
     def to_frame(
         self,
@@ -191,7 +193,7 @@ class History:
         frame: str = "pandas",
         *,
         min_cluster_size: float = 1,
-        min_life: int = 1,
+        min_batches: int = 1,
     ) -> Any:
         """Return a view as a data frame.
 
@@ -201,7 +203,7 @@ class History:
             One row for each cluster and batch, for each point, or for each event.
         frame : {"pandas", "polars", "arrow"}
             A pandas or polars DataFrame, or a pyarrow Table.
-        min_cluster_size, min_life : float, int
+        min_cluster_size, min_batches : float, int
             Identities with fewer points in all, or seen in fewer batches, are unconfirmed: -1
             among the labels, and left out of the other tables.
         """
@@ -209,9 +211,11 @@ class History:
         from dynmeans.files import history_tables as tables
 
         arrow = tables.TABLE_MAKERS[table](self)
-        if min_cluster_size > 1 or min_life > 1:
+        if min_cluster_size > 1 or min_batches > 1:
             arrow = tables.confirmed_only(
-                arrow, self._confirmed(min_cluster_size, min_life), is_labels=table == "labels"
+                arrow,
+                self._find_confirmed(min_cluster_size, min_batches),
+                is_labels=table == "labels",
             )
         return tables.as_frame(arrow, frame)
 

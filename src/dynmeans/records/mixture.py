@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dynmeans.inputs.input_error import InputError
-from dynmeans.inputs.numbers import checked_number
+from dynmeans.inputs.numbers import check_number
 from dynmeans.records.arrays import FloatArray, IntArray
-from dynmeans.records.cluster_rows import ClusterRows, check_rows, freeze_arrays
+from dynmeans.records.cluster_rows import ClusterRows, check_cluster_arrays, freeze_arrays
 from dynmeans.records.state import ClusterState
 
 ARRAYS = ("ids", "counts", "last_counts", "centers", "variances", "ages")
@@ -59,21 +59,21 @@ class MixtureParameters:
     def __post_init__(self) -> None:
         """Check every parameter and freeze the prior mean."""
         for name in ("noise_variance", "motion_variance", "prior_variance"):
-            object.__setattr__(self, name, checked_number(name, getattr(self, name), above=0))
+            object.__setattr__(self, name, check_number(name, getattr(self, name), above=0))
         self._tie_logarithm("concentration", 1.0)
         self._tie_logarithm("survival", 0.5)
         if self.survival >= 1:
             raise ValueError(f"survival must be less than 1, got {self.survival!r}.")
-        object.__setattr__(self, "prior_mean", _checked_mean(self.prior_mean))
+        object.__setattr__(self, "prior_mean", _check_mean(self.prior_mean))
 
     def _tie_logarithm(self, name: str, default: float) -> None:
         """Derive the logarithm from the parameter, or the parameter from a logarithm given."""
         value, logarithm = getattr(self, name), getattr(self, f"log_{name}")
         if logarithm is None:
-            value = checked_number(name, default if value is None else value, above=0)
+            value = check_number(name, default if value is None else value, above=0)
             logarithm = math.log(value)
         else:
-            logarithm = checked_number(f"log_{name}", logarithm)
+            logarithm = check_number(f"log_{name}", logarithm)
             derived = math.exp(min(logarithm, 700.0))
             if value is not None and not math.isclose(value, derived, rel_tol=1e-9):
                 raise InputError(
@@ -144,7 +144,7 @@ class MixtureState(ClusterRows):
         if self.last_counts is None:
             object.__setattr__(self, "last_counts", self.counts)
         freeze_arrays(self, ARRAYS)
-        check_rows(self, ARRAYS)
+        check_cluster_arrays(self, ARRAYS)
 
     @classmethod
     def empty(cls, n_features: int) -> "MixtureState":
@@ -166,7 +166,7 @@ class MixtureState(ClusterRows):
         )
 
 
-def _checked_mean(value: npt.ArrayLike) -> FloatArray:
+def _check_mean(value: npt.ArrayLike) -> FloatArray:
     try:
         mean = np.array(value, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 from dynmeans.inputs.fields import one_of
-from dynmeans.inputs.numbers import checked_count
+from dynmeans.inputs.numbers import check_count
 
-MOST_ORDERS = 10_000  # each is a run of Algorithm 2
+MAX_ORDERS = 10_000  # each is a run of Algorithm 2
 SEARCHES = ("paper", "split", "deep")  # each goes on from where the one before it ends
 
 
-def checked_search(search: str) -> str:
+def check_search(search: str) -> str:
     """Refuse a name that is no search."""
     one_of("search", search, SEARCHES)
     return search
@@ -37,15 +37,15 @@ class VisitingOrders:
     VisitingOrders(entropy=7, n_init=3, search='paper')
     """
 
-    entropy: int
+    seed: int
     n_init: int = 1
     search: str = "paper"
 
     def __post_init__(self) -> None:
         """Refuse what is no key or no number of orders."""
-        checked_count("entropy", self.entropy, 0, 2**64 - 1)
-        checked_count("n_init", self.n_init, at_most=MOST_ORDERS)
-        checked_search(self.search)
+        check_count("seed", self.seed, 0, 2**64 - 1)
+        check_count("n_init", self.n_init, at_most=MAX_ORDERS)
+        check_search(self.search)
 
     @property
     def depth(self) -> int:

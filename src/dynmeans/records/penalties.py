@@ -8,7 +8,7 @@ from typing import Any
 
 from dynmeans.inputs.fields import one_of
 from dynmeans.inputs.input_error import InputError
-from dynmeans.inputs.numbers import checked_count, checked_number
+from dynmeans.inputs.numbers import check_count, check_number
 
 # Good over many kinds of stream when only lambda is known (decision 0007).
 DEFAULT_MAX_GAP = 6.8
@@ -18,8 +18,8 @@ AUTO = "auto"
 # The cost of reviving a cluster: equation 5 as printed, or the true rise of L_t (decision 0001).
 REVIVAL_RULES = ("paper", "exact")
 # Clusters wander about where they were, or keep a course (decision 0015).
-MOTIONS = ("still", "steady")
-DEFAULT_MOTION = "still"
+MOTIONS = ("random_walk", "constant_velocity")
+DEFAULT_MOTION = "random_walk"
 # A center is the mean of its points, or that mean brought to length 1 (decision 0019).
 CENTERS = ("mean", "sphere")
 _DIRECT, _BEHAVIOR = ("revival_penalty", "drift"), ("max_gap", "reach")
@@ -46,12 +46,12 @@ class Penalties:
         batch is still recognized; at least 1.
     revival : {"paper", "exact"}
         The cost of reviving a cluster: equation 5 of the paper, or the true rise of the cost.
-    motion : {"still", "steady"}
+    motion : {"random_walk", "constant_velocity"}
         Whether a cluster is expected where it was, as in the paper, or where its velocity takes
-        it. With "steady", `reach` is how far one may be from where it is expected, for one that
+        it. With "constant_velocity", `reach` is how far one may be from where it is expected, for one that
         has kept its course long; the less is known of its velocity, the farther.
     moving : sequence of int, optional
-        Features that keep a course, where `motion` is "steady"; all by default.
+        Features that keep a course, where `motion` is "constant_velocity"; all by default.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Penalties:
     reach: float
     revival: str
     motion: str
-    moving: tuple[int, ...] | None
+    moving_features: tuple[int, ...] | None
     centers: str = field(repr=False)
 
     def __init__(
@@ -91,34 +91,34 @@ class Penalties:
         reach: float | None = None,
         revival: str = "paper",
         motion: str = DEFAULT_MOTION,
-        moving: Sequence[int] | None = None,
+        moving_features: Sequence[int] | None = None,
     ) -> None:
-        new_penalty = checked_number("new_penalty", new_penalty, above=0)
+        new_penalty = check_number("new_penalty", new_penalty, above=0)
         values_of_pairs = (revival_penalty, drift, max_gap, reach)
         pairs = zip(_DIRECT + _BEHAVIOR, values_of_pairs, strict=True)
         both = _both_pairs(new_penalty, {name: value for name, value in pairs if value is not None})
         one_of("revival", revival, REVIVAL_RULES)
-        moving = _checked_moving(motion, moving)
-        values = (new_penalty, *both, revival, motion, moving, CENTERS[0])
+        moving_features = _check_moving_features(motion, moving_features)
+        values = (new_penalty, *both, revival, motion, moving_features, CENTERS[0])
         for name, value in zip(self.__slots__, values, strict=True):
             object.__setattr__(self, name, value)
 
     def with_revival(self, revival: str) -> "Penalties":
         """Return the same penalties with this revival rule."""
         one_of("revival", revival, REVIVAL_RULES)
-        return self._changed(revival=revival)
+        return self._replace(revival=revival)
 
-    def with_motion(self, motion: str, moving: Sequence[int] | None = None) -> "Penalties":
+    def with_motion(self, motion: str, moving_features: Sequence[int] | None = None) -> "Penalties":
         """Return the same penalties with this motion."""
-        moving = _checked_moving(motion, moving)
+        moving_features = _check_moving_features(motion, moving_features)
         _check_sphere(self.centers, motion)
-        return self._changed(moving=moving, motion=motion)
+        return self._replace(moving_features=moving_features, motion=motion)
 
     def with_centers(self, centers: str) -> "Penalties":
         """Return the same penalties with this kind of centers."""
         one_of("centers", centers, CENTERS)
         _check_sphere(centers, self.motion)
-        return self if centers == self.centers else self._changed(centers=centers)
+        return self if centers == self.centers else self._replace(centers=centers)
 
     def usable_search(self, search: str) -> str:
         """Return the search that centers of this kind allow; "split" is left out on the sphere.
@@ -136,7 +136,7 @@ class Penalties:
         """Whether centers have length 1."""
         return self.centers == "sphere"
 
-    def _changed(self, **values: Any) -> "Penalties":
+    def _replace(self, **values: Any) -> "Penalties":
         """Set fields of a copy: the pair that is not derived keeps its bits."""
         changed = copy.copy(self)
         for name, value in values.items():
@@ -146,7 +146,9 @@ class Penalties:
     def to_json(self) -> dict[str, Any]:
         """Return every field, both pairs: one derived later could differ in its last bit."""
         plain = {one.name: getattr(self, one.name) for one in fields(self)}
-        return plain | {"moving": None if self.moving is None else list(self.moving)}
+        return plain | {
+            "moving_features": None if self.moving_features is None else list(self.moving_features)
+        }
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "Penalties":
@@ -186,39 +188,48 @@ def _drift_from_reach(max_gap: float, reach: float) -> float:
     return drift
 
 
-def _checked_moving(motion: object, moving: Sequence[int] | None) -> tuple[int, ...] | None:
+def _check_moving_features(
+    motion: object, moving_features: Sequence[int] | None
+) -> tuple[int, ...] | None:
     """Return the moving features in order; every feature may move where none is named."""
     one_of("motion", motion, MOTIONS)
-    if moving is None:
+    if moving_features is None:
         return None
-    if motion != "steady":
-        raise InputError("moving", "needs {motion='steady'}", got=moving)
-    features = tuple(sorted({checked_count("moving", feature, at_least=0) for feature in moving}))
+    if motion != "constant_velocity":
+        raise InputError(
+            "moving_features", "needs {motion='constant_velocity'}", got=moving_features
+        )
+    features = tuple(
+        sorted({check_count("moving_features", feature, at_least=0) for feature in moving_features})
+    )
     if not features:
         raise InputError(
-            "moving", "must name a feature", got=moving, hint="Leave it out to let all move."
+            "moving_features",
+            "must name a feature",
+            got=moving_features,
+            hint="Leave it out to let all move.",
         )
     return features
 
 
 def _check_sphere(centers: str, motion: str) -> None:
     if centers == "sphere" and motion != DEFAULT_MOTION:
-        rule = "must be 'still' for centers on the unit sphere: a velocity would leave it"
+        rule = "must be 'random_walk' for centers on the unit sphere: a velocity would leave it"
         raise InputError("motion", rule, got=motion)
 
 
 def _both_pairs(new_penalty: float, given: dict[str, float]) -> tuple[float, ...]:
     """Derive the pair that is not given; both may be, where one follows from the other."""
     if tuple(given) == _BEHAVIOR:
-        max_gap = checked_number("max_gap", given["max_gap"], above=1, infinity_allowed=True)
-        reach = checked_number("reach", given["reach"], at_least=1)
+        max_gap = check_number("max_gap", given["max_gap"], above=1, infinity_allowed=True)
+        reach = check_number("reach", given["reach"], at_least=1)
         return new_penalty / max_gap, _drift_from_reach(max_gap, reach), max_gap, reach
     if tuple(given) == _DIRECT:
-        revival_penalty, drift = (checked_number(k, given[k], at_least=0) for k in _DIRECT)
+        revival_penalty, drift = (check_number(k, given[k], at_least=0) for k in _DIRECT)
         max_gap = new_penalty / revival_penalty if revival_penalty > 0 else math.inf
         return revival_penalty, drift, max_gap, (1 + drift) * (1 - 1 / max_gap)
     if tuple(given) == _DIRECT + _BEHAVIOR:
-        both = tuple(checked_number(k, v, infinity_allowed=True) for k, v in given.items())
+        both = tuple(check_number(k, v, infinity_allowed=True) for k, v in given.items())
         for pair in (_DIRECT, _BEHAVIOR):
             derived = _both_pairs(new_penalty, {name: given[name] for name in pair})
             if derived == both:

@@ -7,7 +7,12 @@ from typing import Any
 import numpy as np
 
 from dynmeans.records.arrays import FloatArray, IntArray
-from dynmeans.records.cluster_rows import ClusterRows, check_courses, check_rows, freeze_arrays
+from dynmeans.records.cluster_rows import (
+    ClusterRows,
+    check_cluster_arrays,
+    check_velocities,
+    freeze_arrays,
+)
 
 _ARRAYS = ("ids", "centers", "weights", "ages", "counts")
 _COURSES = ("velocities", "velocity_covariances")
@@ -67,10 +72,10 @@ class ClusterState(ClusterRows):
         if self.counts is None:
             object.__setattr__(self, "counts", self.weights)
         freeze_arrays(self, _ARRAYS)
-        check_rows(self, _ARRAYS)
+        check_cluster_arrays(self, _ARRAYS)
         if self.velocities is not None or self.velocity_covariances is not None:
             freeze_arrays(self, _COURSES)
-            check_courses(self)
+            check_velocities(self)
 
     @classmethod
     def empty(cls, n_features: int) -> "ClusterState":

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from dynmeans.inputs.batch_times import When
+from dynmeans.inputs.batch_times import BatchTime
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.events import Event
 
@@ -44,7 +44,7 @@ class StepRecord:
     cost_trace: FloatArray
     n_remembered: int
     events: tuple[Event, ...]
-    when: When | None = None
+    when: BatchTime | None = None
     velocities: FloatArray | None = None
 
     @property

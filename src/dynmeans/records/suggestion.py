@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from dynmeans.inputs.argument_text import ArgumentText
-from dynmeans.inputs.plural import counted, plural
+from dynmeans.inputs.format_count import format_count, plural
 from dynmeans.records.penalties import Penalties
 
 _ABOUT_AS_MANY = 1.15  # clusters in a batch, over those where there are fewer
@@ -36,7 +36,7 @@ class Candidate:
     penalties: Penalties
     bits: float
     n_clusters: float
-    n_identities: int
+    n_clusters_total: int
 
 
 def _plain_distance(squared: float) -> str:
@@ -45,7 +45,7 @@ def _plain_distance(squared: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """What `suggest_details` found.
+    """What `suggest` found.
 
     Attributes
     ----------
@@ -55,17 +55,17 @@ class Suggestion:
         Every choice that was tried, in the order of trial.
     n_batches, n_points : int
         What was given.
-    n_looked_at : int
+    n_sampled_points : int
         Points that the choice was made on; the others are much like them.
-    is_scale_known : bool
+    has_scale : bool
         Whether the points differ at all. If not, new_penalty is a placeholder.
-    doubts : tuple of ArgumentText
+    warnings : tuple of ArgumentText
         Why the choice should not be trusted, a sentence or two each; empty where nothing is wrong.
-    batch_word : str
+    batch_noun : str
         What a batch is called where it came from: "window" where rows were cut into windows.
-    is_matched : bool
+    uses_matching : bool
         Whether the clusters are those of another clusterer, and only matched.
-    tell : callable
+    format_distance : callable
         Says a squared distance in the unit of the space.
     """
 
@@ -73,13 +73,13 @@ class Suggestion:
     candidates: tuple[Candidate, ...]
     n_batches: int
     n_points: int
-    n_looked_at: int = 0
-    is_scale_known: bool = True
-    is_followed: bool = True
-    doubts: tuple[ArgumentText, ...] = ()
-    batch_word: str = "batch"
-    is_matched: bool = False
-    tell: Callable[[float], str] = _plain_distance
+    n_sampled_points: int = 0
+    has_scale: bool = True
+    has_lasting_clusters: bool = True
+    warnings: tuple[ArgumentText, ...] = ()
+    batch_noun: str = "batch"
+    uses_matching: bool = False
+    format_distance: Callable[[float], str] = _plain_distance
 
     @property
     def penalties(self) -> Penalties:
@@ -89,73 +89,75 @@ class Suggestion:
     @property
     def explanation(self) -> str:
         """What was chosen and what it means, in words."""
-        return " ".join(self.sentences)
+        return " ".join(self.explanation_lines)
 
     @property
-    def sentences(self) -> list[ArgumentText]:
+    def explanation_lines(self) -> list[ArgumentText]:
         """The explanation, one parameter a sentence."""
-        if not self.is_scale_known:
+        if not self.has_scale:
             alike = f"All {self.n_points} points are alike, so nothing can be learned from them: "
             told = f"{{new_penalty}} {self.penalties.new_penalty:g} is a placeholder."
             return [ArgumentText(alike + told)]
-        return [*self._parameters_in_words(), self._result_in_words()]
+        return [*self._parameters_in_words(), self._describe_result()]
 
-    def told_beside(self, n_clusters: float, n_batches: int) -> ArgumentText | None:
+    def compare_n_clusters(self, n_clusters: float, n_batches: int) -> ArgumentText | None:
         """Say that all batches hold another number of clusters than those that were looked at."""
         looked_at = self.chosen.n_clusters
         if max(looked_at, n_clusters) <= _ABOUT_AS_MANY * min(looked_at, n_clusters):
             return None
-        batches = plural(self.batch_word)
+        batches = plural(self.batch_noun)
         return ArgumentText(
             f"{{new_penalty}} was chosen on the first {self.n_batches:,} {batches}, which hold "
-            f"{counted(looked_at, 'cluster')} on average; all {n_batches:,} hold {n_clusters:.3g}."
+            f"{format_count(looked_at, 'cluster')} on average; all {n_batches:,} hold {n_clusters:.3g}."
         )
 
     def _parameters_in_words(self) -> list[ArgumentText]:
-        p, who = self.penalties, "cluster" if self.is_matched else "point"
+        p, who = self.penalties, "cluster" if self.uses_matching else "point"
         words = [
-            f"{{new_penalty}} {p.new_penalty:.4g}: a {who} farther than {self.tell(p.new_penalty)} "
+            f"{{new_penalty}} {p.new_penalty:.4g}: a {who} farther than {self.format_distance(p.new_penalty)} "
             "from every cluster starts a new one."
         ]
         if self.n_batches == 1:
             words.append(
                 f"{{max_gap}} {p.max_gap:.3g} and {{reach}} {p.reach:.3g} are not learned: "
-                f"a single {self.batch_word} says nothing about gaps and moves."
+                f"a single {self.batch_noun} says nothing about gaps and moves."
             )
             return [ArgumentText(text) for text in words]
         forgotten = "a cluster unseen for so many steps of time is forgotten."
         told = "no cluster is ever forgotten." if p.max_gap == math.inf else forgotten
-        since = f"since the last {self.batch_word}" if p.motion == "still" else "off its course"
-        moved = self.tell(max(p.reach, 0.0) * p.new_penalty)
+        since = (
+            f"since the last {self.batch_noun}" if p.motion == "random_walk" else "off its course"
+        )
+        moved = self.format_distance(max(p.reach, 0.0) * p.new_penalty)
         words.append(f"{{max_gap}} {p.max_gap:.3g}: {told}")
         words.append(
             f"{{reach}} {p.reach:.3g}: one that has moved by up to {moved} {since} is recognized."
         )
-        if p.motion == "steady":
+        if p.motion == "constant_velocity":
             words.append("{motion} steady: clusters are expected where their velocity takes them.")
         return [ArgumentText(text) for text in words]
 
     def _reason_in_words(self) -> str:
-        if self.is_matched:
+        if self.uses_matching:
             return "The distance is half of the usual one between neighbors."
-        why = "describes the points most briefly" if self.is_followed else "is the safest"
-        return f"{counted(len(self.candidates), 'choice')} were tried; this one {why}."
+        why = "describes the points most briefly" if self.has_lasting_clusters else "is the safest"
+        return f"{format_count(len(self.candidates), 'choice')} were tried; this one {why}."
 
-    def _result_in_words(self) -> ArgumentText:
+    def _describe_result(self) -> ArgumentText:
         is_one = self.n_batches == 1
-        batches = self.batch_word if is_one else f"{self.n_batches} {plural(self.batch_word)}"
-        clusters = counted(self.chosen.n_clusters, "cluster")
-        points = counted(self.n_points, "point")
-        if 0 < self.n_looked_at < self.n_points:
-            points += f", {self.n_looked_at:,} of them looked at"
+        batches = self.batch_noun if is_one else f"{self.n_batches} {plural(self.batch_noun)}"
+        clusters = format_count(self.chosen.n_clusters, "cluster")
+        points = format_count(self.n_points, "point")
+        if 0 < self.n_sampled_points < self.n_points:
+            points += f", {self.n_sampled_points:,} of them looked at"
         return ArgumentText(
             f"So the {batches} given ({points}) hold {clusters} on "
-            f"average, {counted(self.chosen.n_identities, 'identity')} in all. "
+            f"average, {format_count(self.chosen.n_clusters_total, 'identity')} in all. "
             f"{self._reason_in_words()}"
         )
 
 
-def warn_of_doubts(doubts: Iterable[str]) -> None:
+def emit_warnings(doubts: Iterable[str]) -> None:
     """Warn whoever called the function that calls this one."""
     for doubt in doubts:
         warnings.warn(

@@ -7,13 +7,13 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import numpy.typing as npt
 
-from dynmeans.engine.checks import checked_points
-from dynmeans.inputs.batch_times import When
+from dynmeans.engine.checks import check_points
+from dynmeans.inputs.batch_times import BatchTime
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.history import History
 from dynmeans.runs.reading.sampling import Sample
 
-Times = Sequence[datetime] | Sequence[str] | Sequence[float] | Sequence[When] | FloatArray
+Times = Sequence[datetime] | Sequence[str] | Sequence[float] | Sequence[BatchTime] | FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +45,7 @@ class BatchTimes:
         return BatchTimes(self.values[-n:], self.utc_offsets[-n:], self.is_dated, names)
 
 
-def checked_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ...]:
+def check_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ...]:
     """Return one name for each feature, no two alike."""
     if names is None:
         return tuple(f"feature {column}" for column in range(n_features))
@@ -58,7 +58,7 @@ def checked_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ..
     return tuple(str(name) for name in names)
 
 
-def checked_points_of(
+def check_points_of(
     points: Sequence[npt.ArrayLike] | None, samples: Iterable[Sample] | None, history: History
 ) -> list[BatchPoints]:
     """Return the points of every batch; empty ones if none are given."""
@@ -69,14 +69,14 @@ def checked_points_of(
         _check_length("points", len(points), history)
         pairs = zip(points, history.labels, strict=True)
         return [
-            _checked_pair(index, rows, labels, n_features, len(labels))
+            _check_pair(index, rows, labels, n_features, len(labels))
             for index, (rows, labels) in enumerate(pairs)
         ]
     if samples is not None:
         kept = list(samples)
         _check_length("samples", len(kept), history)
         return [
-            _checked_pair(index, sample.points, sample.cluster_ids, n_features, sample.n_rows)
+            _check_pair(index, sample.points, sample.cluster_ids, n_features, sample.n_rows)
             for index, sample in enumerate(kept)
         ]
     none = np.empty((0, n_features)), np.empty(0, dtype=np.int64)
@@ -92,7 +92,7 @@ def _check_length(name: str, n: int, history: History) -> None:
         )
 
 
-def _checked_pair(
+def _check_pair(
     index: int, points: npt.ArrayLike, labels: IntArray, n_features: int, n_rows: int
 ) -> BatchPoints:
     rows = np.asarray(points)
@@ -103,11 +103,11 @@ def _checked_pair(
             f"points must have shape {(len(labels), n_features)} in batch {index}, "
             f"got {rows.shape}."
         )
-    checked = checked_points(rows, n_features).astype(np.float64, copy=False)
+    checked = check_points(rows, n_features).astype(np.float64, copy=False)
     return BatchPoints(checked, labels, n_rows)
 
 
-def checked_times(times: Times | None, history: History) -> BatchTimes:
+def check_times(times: Times | None, history: History) -> BatchTimes:
     """Return when each batch came: dates, numbers, or the history's time with names for it."""
     values = [record.time for record in history] if times is None else list(times)
     _check_length("times", len(values), history)
@@ -137,14 +137,14 @@ def _in_seconds(date: datetime) -> float:
     return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
 
 
-def described_parameters(parameters: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
+def format_parameters(parameters: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
     """Return names and values as text; numbers in their shortest form."""
-    return tuple((str(name), _described(value)) for name, value in parameters.items())
+    return tuple((str(name), _format_parameter(value)) for name, value in parameters.items())
 
 
-def _described(value: object) -> str:
+def _format_parameter(value: object) -> str:
     if isinstance(value, float | np.floating):
         return f"{float(value):.12g}"
     if isinstance(value, list | tuple):
-        return ", ".join(_described(item) for item in value)
+        return ", ".join(_format_parameter(item) for item in value)
     return "none" if value is None else str(value)

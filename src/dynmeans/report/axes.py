@@ -9,7 +9,7 @@ from dynmeans.engine.blas import one_thread
 from dynmeans.records.arrays import FloatArray
 from dynmeans.report.data import TIME_AXIS, Axis, ReportData
 from dynmeans.spaces.geo import earth_features
-from dynmeans.spaces.globe import seam_of
+from dynmeans.spaces.globe import find_seam
 from dynmeans.spaces.space import Space
 
 # Names of a pixel's two coordinates, and those that pixels share with other planes.
@@ -108,7 +108,7 @@ def _cut(axis: Axis, values: FloatArray, period: float) -> Axis:
     is_half = np.max(values, initial=0.0) <= 0.5 * period
     is_signed = np.min(values, initial=0.0) < 0 or (is_half and period == 360.0)
     start = -0.5 * period if is_signed else 0.0
-    return replace(axis, period=period, seam=seam_of(values, period), start=start)
+    return replace(axis, period=period, seam=find_seam(values, period), start=start)
 
 
 def make_projection(

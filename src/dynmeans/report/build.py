@@ -6,22 +6,27 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from dynmeans.plots.arguments import checked_history
+from dynmeans.plots.arguments import check_history
 from dynmeans.records.arrays import IntArray
 from dynmeans.records.history import History
 from dynmeans.report.arguments import (
     Times,
-    checked_names,
-    checked_points_of,
-    checked_times,
-    described_parameters,
+    check_names,
+    check_points_of,
+    check_times,
+    format_parameters,
 )
 from dynmeans.report.axes import axis_numbers, in_space, make_projection
 from dynmeans.report.columns import RecordTables, point_columns
 from dynmeans.report.data import ReportData
-from dynmeans.report.packing import EVENT_BYTES, batch_bytes, point_bytes, row_bytes
-from dynmeans.report.score_meanings import described_scores
-from dynmeans.report.thinning import MAX_BATCHES, choose_clusters, choose_rows, points_per_batch
+from dynmeans.report.downsample import (
+    MAX_BATCHES,
+    choose_clusters,
+    downsample_rows,
+    points_per_batch,
+)
+from dynmeans.report.encode import EVENT_BYTES, batch_bytes, point_bytes, row_bytes
+from dynmeans.report.score_meanings import format_scores
 from dynmeans.runs.reading.columns import is_of_vector
 from dynmeans.runs.reading.sampling import Sample
 from dynmeans.spaces.raw import RAW
@@ -77,19 +82,19 @@ def report_data(
     >>> data.n_clusters, data.batches.n_points.tolist(), [axis.name for axis in data.axes]
     (2, [2, 2], ['east', 'north'])
     """
-    n_shown = min(len(checked_history(history)), MAX_BATCHES)
+    n_shown = min(len(check_history(history)), MAX_BATCHES)
     n_features = history[0].centers.shape[1]
-    names = checked_names(feature_names or history.feature_names, n_features)
-    every = checked_points_of(points, samples, history)
+    names = check_names(feature_names or history.feature_names, n_features)
+    every = check_points_of(points, samples, history)
     given = every[-n_shown:]
-    when = checked_times(history.times if times is None else times, history).last(n_shown)
+    when = check_times(history.times if times is None else times, history).last(n_shown)
     tables = RecordTables(list(history.last(n_shown)))
     # Axes of a vector's numbers mean nothing one by one.
     are_vectors = n_features > 2 and all(map(is_of_vector, names))
     choices = [(0, 2)] if are_vectors else axis_numbers(n_features)
-    n_kept, ids, n_points = _fitted(tables, choices, DATA_BYTES - batch_bytes(when))
+    n_kept, ids, n_points = _fit_space(tables, choices, DATA_BYTES - batch_bytes(when))
     most = points_per_batch(np.array([len(batch.labels) for batch in given]), n_points)
-    thinned = [batch.take(choose_rows(batch.labels, most)) for batch in given]
+    thinned = [batch.take(downsample_rows(batch.labels, most)) for batch in given]
     rows = np.concatenate([batch.points for batch in thinned])
     weighed = (rows, np.ones(len(rows))) if len(rows) else (tables.centers, tables.counts)
     projection = make_projection(names, n_kept, *weighed)
@@ -104,8 +109,8 @@ def report_data(
         points=point_columns(thinned, clusters, projection),
         events=tables.events(ids),
         n_clusters=len(np.unique(np.concatenate([record.ids for record in history]))),
-        parameters=described_parameters(parameters or {}),
-        scores=described_scores(scores or {}),
+        parameters=format_parameters(parameters or {}),
+        scores=format_scores(scores or {}),
         notes=(),
         matrix=projection.matrix,
         totals=(sum(batch.n_rows for batch in every), len(history), n_returned),
@@ -114,20 +119,20 @@ def report_data(
     return replace(in_space(data, RAW), notes=notes)
 
 
-def _fitted(
+def _fit_space(
     tables: RecordTables, choices: list[tuple[int, int]], room: float
 ) -> tuple[int, IntArray, float]:
     """Return how many features can be axes, which clusters fit, and how many points beside."""
     n_clusters = len(np.unique(tables.ids))
     for n_kept, n_axes in choices:
-        ids, left = _shown_clusters(tables, n_axes, room)
+        ids, left = _select_clusters(tables, n_axes, room)
         fitted = n_kept, ids, left / point_bytes(n_axes)
         if len(ids) == n_clusters:
             break
     return fitted
 
 
-def _shown_clusters(tables: RecordTables, n_axes: int, budget: float) -> tuple[IntArray, float]:
+def _select_clusters(tables: RecordTables, n_axes: int, budget: float) -> tuple[IntArray, float]:
     """Return the clusters the page has room for, and the bytes they leave to the points."""
     all_ids, rows = np.unique(tables.ids, return_inverse=True)
     n = len(all_ids)

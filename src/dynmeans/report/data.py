@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynmeans.inputs.numbers import checked_count, checked_number
+from dynmeans.inputs.numbers import check_count, check_number
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.families import Families
 from dynmeans.report.family_levels import FamilyLevels, family_levels
-from dynmeans.report.trial import Trial
-from dynmeans.runs.look.carried_rows import CarriedRows
+from dynmeans.report.recluster_settings import Trial
+from dynmeans.runs.analysis.carried_rows import CarriedRows
 
 TIME_AXIS = -1
 NO_SLOT = -1
@@ -137,7 +137,7 @@ class ReportData:
     parameters: tuple[tuple[str, str], ...]  # How the clusters were found
     scores: tuple[Score, ...]  # How well, where the truth is known
     notes: tuple[str, ...]  # What the page leaves out, and by which rule
-    story: tuple[str, ...] = ()  # What happened, in sentences for the top of the page
+    summary: tuple[str, ...] = ()  # What happened, in sentences for the top of the page
     warnings: tuple[Warned, ...] = ()
     y_down: bool = False  # Whether the vertical axis is drawn downward, as pixels are counted
     # Points, batches and returns of the whole history, shown or not
@@ -147,15 +147,15 @@ class ReportData:
     # The cluster that each merged one is shown as
     merged: Mapping[int, int] = field(default_factory=dict)
     # A forgotten cluster, one born in its place, and the steps between: perhaps the same
-    links: Sequence[tuple[int, int, float]] = ()
+    suggested_matches: Sequence[tuple[int, int, float]] = ()
     # Clusters that are confirmed, however small or short-lived
     pinned: frozenset[int] = frozenset()
     backdrop: Backdrop | None = None
     families: FamilyLevels | None = None  # Which clusters belong together, at every level
-    # min_cluster_size, min_life: clusters that held fewer points, or were seen in fewer batches,
+    # min_cluster_size, min_batches: clusters that held fewer points, or were seen in fewer batches,
     # are shown as unconfirmed
     min_cluster_size: float = 1.0
-    min_life: int = 1
+    min_batches: int = 1
     lon_lat: tuple[int, int] | None = None  # The axes that are longitude and latitude, in degrees
     unit: str = ""  # What a distance is measured in; empty for the unit of the data
     # What sets clusters apart, a sentence each
@@ -169,16 +169,16 @@ class ReportData:
         """Return the same report, with a slider through the levels of these families."""
         return replace(self, families=family_levels(families, np.unique(self.clusters.ids)))
 
-    def with_trial(self, trial: Trial | None) -> "ReportData":
+    def with_recluster(self, trial: Trial | None) -> "ReportData":
         """Return the same report, with a panel to try other settings than these."""
         return replace(self, trial=trial)
 
-    def with_confirmed(self, *, min_cluster_size: float = 1, min_life: int = 1) -> "ReportData":
+    def with_confirmed(self, *, min_cluster_size: float = 1, min_batches: int = 1) -> "ReportData":
         """Return the same report, with smaller or shorter-lived clusters as unconfirmed."""
         return replace(
             self,
-            min_cluster_size=checked_number("min_cluster_size", min_cluster_size, at_least=0),
-            min_life=checked_count("min_life", min_life),
+            min_cluster_size=check_number("min_cluster_size", min_cluster_size, at_least=0),
+            min_batches=check_count("min_batches", min_batches),
         )
 
     def with_descriptions(self, descriptions: Mapping[int, Iterable[str]]) -> "ReportData":

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dynmeans.runs.look.profiles import Profiles
+from dynmeans.runs.analysis.profiles import Profiles
 
 # Of the page's 5 MB; clusters with the most points come first.
 DESCRIPTION_BYTES = 250_000
@@ -13,8 +13,12 @@ _N_APART = 3
 def descriptions(profiles: Profiles, n_bytes: int = DESCRIPTION_BYTES) -> dict[int, list[str]]:
     """Say what sets clusters apart and what their rows look like, as far as there is room."""
     told: dict[int, list[str]] = {}
-    for row in np.argsort(-np.asarray(profiles.lives.n_points), kind="stable").tolist():
-        sentences = [*_apart(profiles, row), *_telling(profiles, row), *_typical(profiles, row)]
+    for row in np.argsort(-np.asarray(profiles.lifetimes.n_points), kind="stable").tolist():
+        sentences = [
+            *_apart(profiles, row),
+            *_format_terms(profiles, row),
+            *_typical(profiles, row),
+        ]
         n_bytes -= 16 + sum(len(sentence.encode()) + 4 for sentence in sentences)
         if n_bytes < 0:
             break
@@ -24,19 +28,21 @@ def descriptions(profiles: Profiles, n_bytes: int = DESCRIPTION_BYTES) -> dict[i
 
 
 def _apart(profiles: Profiles, row: int) -> list[str]:
-    means = dict(zip(profiles.features, profiles.told(row, profiles.means[row]), strict=True))
+    means = dict(
+        zip(profiles.features, profiles.format_values(row, profiles.means[row]), strict=True)
+    )
     return [
         f"{name} {means[name]}, {abs(by):.1f} standard deviations "
         f"{'above' if by > 0 else 'below'} the others"
-        for name, by in profiles.apart(row)[:_N_APART]
+        for name, by in profiles.largest_differences(row)[:_N_APART]
         if abs(by) >= _MANY_DEVIATIONS
     ]
 
 
-def _telling(profiles: Profiles, row: int) -> list[str]:
+def _format_terms(profiles: Profiles, row: int) -> list[str]:
     cluster_id = int(profiles.ids[row])
     told = []
-    for name, telling in profiles.telling.items():
+    for name, telling in profiles.terms.items():
         if values := telling.values_of(cluster_id):
             told.append(f"{name}: {', '.join(values)}")
     return told
@@ -45,4 +51,4 @@ def _telling(profiles: Profiles, row: int) -> list[str]:
 def _typical(profiles: Profiles, row: int) -> list[str]:
     """Write the text nearest to the center, where there is text."""
     k = int(profiles.ids[row])
-    return [f"typical: {t.typical[k]}" for t in profiles.telling.values() if k in t.typical][:1]
+    return [f"typical: {t.typical[k]}" for t in profiles.terms.values() if k in t.typical][:1]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dynmeans.plots.families import merged_roots
+from dynmeans.plots.families import roots_after_merges
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.families import APART, Families
 
@@ -33,9 +33,9 @@ def family_levels(families: Families, ids: IntArray) -> FamilyLevels:
     """
     tree = families.tree
     has_shown = dict.fromkeys(tree.ids.tolist(), False) | dict.fromkeys(ids.tolist(), True)
-    is_guest = (families.homes != tree.ids) & (families.homes >= 0)
-    guests = np.column_stack([families.homes[is_guest], tree.ids[is_guest]])
-    roots = merged_roots(tree.ids, np.concatenate([guests, tree.joined]))
+    is_guest = (families.nearest_family != tree.ids) & (families.nearest_family >= 0)
+    guests = np.column_stack([families.nearest_family[is_guest], tree.ids[is_guest]])
+    roots = roots_after_merges(tree.ids, np.concatenate([guests, tree.joined]))
     levels = np.concatenate([np.full(len(guests), APART), tree.heights])
     is_kept = np.zeros(len(levels), dtype=bool)
     for row, (low, high) in enumerate(roots):

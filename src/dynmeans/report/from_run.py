@@ -9,21 +9,24 @@ from typing import Any
 
 import numpy as np
 
-from dynmeans.inputs.argument_text import Namer, in_python
+from dynmeans.inputs.argument_text import Namer, as_python_arguments
 from dynmeans.report.axes import in_space
 from dynmeans.report.build import report_data
-from dynmeans.report.centers_drawn import drawn_together
+from dynmeans.report.center_positions import align_centers
 from dynmeans.report.data import ReportData, Warned
 from dynmeans.report.descriptions import descriptions
+from dynmeans.report.recluster_settings import Trial
 from dynmeans.report.render_page import render_report, write_report
-from dynmeans.report.trial import Trial
-from dynmeans.runs.look.carried_rows import carried_rows
-from dynmeans.runs.look.links import Link, links_of_run
-from dynmeans.runs.look.other_scales import scales_in_words, scales_of_run
-from dynmeans.runs.look.profiles import describe_clusters
-from dynmeans.runs.look.space_words import new_beyond, proposed_space
-from dynmeans.runs.look.story import facts_of, warnings_of
-from dynmeans.runs.look.truth_counts import score_run
+from dynmeans.runs.analysis.carried_rows import carried_rows
+from dynmeans.runs.analysis.profiles import describe_clusters
+from dynmeans.runs.analysis.scale_sensitivity import (
+    format_scale_sensitivity,
+    scale_sensitivity_of_run,
+)
+from dynmeans.runs.analysis.space_messages import new_cluster_distance, suggest_space
+from dynmeans.runs.analysis.suggested_matches import SuggestedMatch, suggested_matches_of_run
+from dynmeans.runs.analysis.summary import facts_of, warnings_of
+from dynmeans.runs.analysis.truth_counts import score_run
 from dynmeans.runs.reading.columns import is_of_vector
 from dynmeans.runs.run import Run
 from dynmeans.runs.streams.addresses import is_address
@@ -52,9 +55,9 @@ def run_report(
     truth: str | None = None,
     input: Any = None,
     title: str | None = None,
-    trust: bool = False,
+    allow_stored_sql: bool = False,
     describe: Sequence[str] = (),
-    name_of: Namer = in_python,
+    name_of: Namer = as_python_arguments,
     has_rows: bool = True,
 ) -> ReportData:
     """Gather what the report of a run shows.
@@ -87,10 +90,10 @@ def run_report(
         raise ValueError(f"the run {str(run.folder)!r} has no windows yet.")
     history = run.history(labels=False, last_step=samples[-1].step)
     assert run.memory is not None, "a run with windows has one"
-    space = run.memory.known_space
+    space = run.memory.space_or_raw
     column = truth or run.config.source.get("truth")
-    scores = score_run(run, column, input, trust=trust) if column else None
-    drawn, kept = drawn_together(history, samples, space)
+    scores = score_run(run, column, input, allow_stored_sql=allow_stored_sql) if column else None
+    drawn, kept = align_centers(history, samples, space)
     data = report_data(
         drawn,
         samples=kept,
@@ -101,36 +104,44 @@ def run_report(
     notes, advice, texts = list(data.notes), None, dict[int, list[str]]()
     if run.config.sample_size:
         profiles = describe_clusters(
-            run, describe=describe, input=input, trust=trust, already_read=(history, samples)
+            run,
+            describe=describe,
+            input=input,
+            allow_stored_sql=allow_stored_sql,
+            already_read=(history, samples),
         )
-        scales, texts = scales_of_run(run, samples[-1:]), descriptions(profiles)
+        scales, texts = scale_sensitivity_of_run(run, samples[-1:]), descriptions(profiles)
         texts |= {k: [text, *texts.get(k, [])] for k, text in scales.items()}
-        advice = scales_in_words(scales)
+        advice = format_scale_sensitivity(scales)
     if any(len(sample.points) < sample.n_rows for sample in samples):
         rule = (
             f"The run keeps up to {run.config.sample_size:,} rows of each batch for pictures, "
             "chosen by a hash of their numbers."
         )
         notes.insert(0, rule)
-    notes += [text.told(name_of) for text in (advice, proposed_space(run)) if text is not None]
+    notes += [text.render(name_of) for text in (advice, suggest_space(run)) if text is not None]
     source = run.config.source
     carried = [*describe, *(source[name] for name in _CARRIED if source.get(name))]
     drawn_rows = np.split(data.points.origins, np.cumsum(data.points.sizes)[:-1])
-    reading = {"input": input, "trust": trust}
+    reading = {"input": input, "allow_stored_sql": allow_stored_sql}
     rows = carried_rows(run, samples, drawn_rows, carried, **reading) if has_rows else None
-    links, recipe, edits = links_of_run(run, history), run.config.recipe, run.edits
+    links, model_config, edits = (
+        suggested_matches_of_run(run, history),
+        run.config.model_config,
+        run.edits,
+    )
     return replace(
         in_space(data, space),
-        min_cluster_size=recipe.min_cluster_size,
-        min_life=recipe.min_life,
+        min_cluster_size=model_config.min_cluster_size,
+        min_batches=model_config.min_batches,
         trial=_trial(run),
-        cluster_names=edits.shown_names(),
+        cluster_names=edits.display_names(),
         merged=edits.merged,
         pinned=frozenset(edits.pinned),
         descriptions={k: tuple(told) for k, told in texts.items()},
-        links=[(link.cluster_id, link.other_id, link.gap) for link in links],
+        suggested_matches=[(link.cluster_id, link.other_id, link.gap) for link in links],
         notes=tuple(notes),
-        story=tuple(facts_of(run)),
+        summary=tuple(facts_of(run)),
         rows=rows,
         warnings=page_warnings(run, name_of, links),
     )
@@ -138,17 +149,17 @@ def run_report(
 
 def summary_fields(run: Run, name_of: Namer) -> dict[str, Any]:
     """Return the fields of the header that a live page shows as the run grows."""
-    status, links = run.status(), links_of_run(run)
-    left_out = status.n_dropped + status.n_late + status.n_dead_letters
+    status, links = run.status(), suggested_matches_of_run(run)
+    left_out = status.n_dropped_rows + status.n_late_rows + status.n_dead_letters
     counts = {"n_rows": status.n_rows, "n_noise": status.n_wordless, "n_left_out": left_out}
     told = [warned._asdict() for warned in page_warnings(run, name_of, links)]
-    return {"story": facts_of(run), "warnings": told, "counts": counts}
+    return {"summary": facts_of(run), "warnings": told, "counts": counts}
 
 
-def page_warnings(run: Run, name_of: Namer, links: list[Link]) -> tuple[Warned, ...]:
+def page_warnings(run: Run, name_of: Namer, links: list[SuggestedMatch]) -> tuple[Warned, ...]:
     """Return what may be wrong with a run, and the arguments that would change it."""
     advice, doubts = warnings_of(run, links)
-    return tuple(Warned(text.told(name_of), text.advises) for text in (*doubts, *advice))
+    return tuple(Warned(text.render(name_of), text.advises) for text in (*doubts, *advice))
 
 
 def run_page(run: Run, **options: Any) -> str:
@@ -165,8 +176,11 @@ def _parameters(run: Run) -> dict[str, object]:
     """Name what the run was made with; of the input only its name, for pages are passed on."""
     config, penalties = run.config, run.penalties
     used = {} if penalties is None else {name: getattr(penalties, name) for name in _PENALTIES}
-    used["new_beyond"] = new_beyond(run)
-    asked = config.recipe.to_json() | {"n_init": config.recipe.n_init, "penalties": None}
+    used["new_cluster_distance"] = new_cluster_distance(run)
+    asked = config.model_config.to_json() | {
+        "n_init": config.model_config.n_init,
+        "penalties": None,
+    }
     names = (f.rpartition("[")[0] if is_of_vector(f) else f for f in config.features)
     given = {"features": list(dict.fromkeys(names)), **asked, **used, **config.source}
     fields = {name: value for name, value in given.items() if value is not None}
@@ -177,18 +191,20 @@ def _parameters(run: Run) -> dict[str, object]:
 
 def _trial(run: Run) -> Trial | None:
     """What a page needs to cluster its points again; None where it could not do so."""
-    recipe, memory, penalties = run.config.recipe, run.memory, run.penalties
+    model_config, memory, penalties = run.config.model_config, run.memory, run.penalties
     assert memory is not None, "a run without windows has no report"
     assert penalties is not None
-    if not isinstance(recipe.random_state, int):
+    if not isinstance(model_config.random_state, int):
         return None
     return Trial(
         penalties,
-        recipe.random_state,
-        recipe.n_init,
-        recipe.search,
-        learned=memory.known_space,
-        space=recipe.space if isinstance(recipe.space, str) else memory.known_space.name,
+        model_config.random_state,
+        model_config.n_init,
+        model_config.search,
+        learned=memory.space_or_raw,
+        space=model_config.space
+        if isinstance(model_config.space, str)
+        else memory.space_or_raw.name,
         command=_command(run),
     )
 
@@ -202,8 +218,8 @@ def _command(run: Run) -> str:
             words += [f"--{name.replace('_', '-')}", str(source[name])]
     if source.get("text") is None:
         words += ["--features", ",".join(run.config.features)]
-    if isinstance(run.config.recipe.space, str) and run.config.recipe.space != "raw":
-        words += ["--space", run.config.recipe.space]
+    if isinstance(run.config.model_config.space, str) and run.config.model_config.space != "raw":
+        words += ["--space", run.config.model_config.space]
     return shlex.join(words)
 
 

@@ -11,12 +11,12 @@ from importlib.resources import files
 from pathlib import Path
 
 from dynmeans.engine.wasm import WASM_MODULE
-from dynmeans.files.whole_file import whole_file
+from dynmeans.files.atomic_write import atomic_write
 from dynmeans.inputs.input_error import InputError
 from dynmeans.report.data import ReportData
-from dynmeans.report.packing import report_json
+from dynmeans.report.encode import report_json
+from dynmeans.report.recluster_settings import encode_recluster
 from dynmeans.report.row_columns import packed_rows
-from dynmeans.report.trial import packed_trial
 
 STYLES = (
     "style/theme.css",
@@ -97,7 +97,7 @@ def render_report(
 
     With `beside`, the page shows two reports side by side, which move through time together.
     A live page, given the `run_id` of its run, asks the server that it came from for more, and
-    for nothing else. A page whose data say how they were clustered (`with_trial`) has an engine of
+    for nothing else. A page whose data say how they were clustered (`with_recluster`) has an engine of
     its own, with which readers try other scales, unless `engine` is False.
 
     Examples
@@ -108,16 +108,16 @@ def render_report(
     >>> render_report(report_data(history))[:15]
     '<!DOCTYPE html>'
     """
-    tried = packed_trial(data) if engine and beside is None else None
+    tried = encode_recluster(data) if engine and beside is None else None
     # Where the page cannot cluster its rows, as those of texts, there is nothing to try.
     has_panel = has_engine = tried is not None and "reason" not in tried
-    style = joined_parts(*STYLES, *(["style/panel.css"] if has_panel else []))
+    style = concat_page_files(*STYLES, *(["style/panel.css"] if has_panel else []))
     live_scripts = LIVE_SCRIPTS if live is not None else ()
     script = script_of(*SCRIPTS[:-1], *ENGINE_SCRIPTS * has_panel, SCRIPTS[-1], *live_scripts)
     parts = {
         "policy": policy_of([style], [script], has_engine=has_engine, is_live=live is not None),
         "panel": _part("engine/panel.html") if has_panel else "",
-        "engine": packed_engine() if has_engine else "",
+        "engine": encode_engine() if has_engine else "",
         "run": "" if live is None else f' data-run="{html.escape(live)}"',
         "title": html.escape(data.title),
         "style": style,
@@ -126,7 +126,7 @@ def render_report(
         "rows": "" if data.rows is None or beside else _ROWS.format(packed_rows(data.rows)),
         "beside": "" if beside is None else _BESIDE.format(report_json(beside)),
     }
-    return filled_page("page.html", parts)
+    return fill_template("page.html", parts)
 
 
 def write_report(
@@ -159,7 +159,7 @@ def write_page(path: str | os.PathLike[str], render: Callable[[], str]) -> Path:
     if not path.parent.is_dir():
         raise InputError("path", "must lie in a folder that exists", got=str(path))
     page = render()
-    with whole_file(path) as temporary:
+    with atomic_write(path) as temporary:
         Path(temporary).write_text(page, encoding="utf-8", newline="\n")
     return path
 
@@ -168,14 +168,14 @@ def _part(name: str) -> str:
     return files("dynmeans.report").joinpath("page", name).read_text(encoding="utf-8")
 
 
-def joined_parts(*names: str) -> str:
+def concat_page_files(*names: str) -> str:
     """Return these files of the page, one after the other."""
     return "\n".join(_part(name) for name in names)
 
 
 def script_of(*names: str) -> str:
     """Return these scripts as one, with no name that others see."""
-    return f'"use strict";\n(() => {{\n{_stripped(joined_parts(*names))}}})();\n'
+    return f'"use strict";\n(() => {{\n{_stripped(concat_page_files(*names))}}})();\n'
 
 
 def _stripped(script: str) -> str:
@@ -184,15 +184,15 @@ def _stripped(script: str) -> str:
     return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
-def filled_page(name: str, parts: Mapping[str, str]) -> str:
+def fill_template(name: str, parts: Mapping[str, str]) -> str:
     """Put the parts into their places; one without a part stays open."""
     return re.sub(r"\{\{ (\w+) \}\}", lambda at: parts.get(at[1], at[0]), _part(name))
 
 
-def packed_engine() -> str:
+def encode_engine() -> str:
     """Return the module and the code of its worker, as text that no page can run by itself."""
     module = gzip.compress(WASM_MODULE.read_bytes(), 9, mtime=0)
-    code = joined_parts(*WORKER_SCRIPTS).replace("</", "<\\/")
+    code = concat_page_files(*WORKER_SCRIPTS).replace("</", "<\\/")
     return _ENGINE.format(code=code, module=base64.b64encode(module).decode("ascii"))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dynmeans.runs.look.carried_rows import CarriedColumn, CarriedRows
+from dynmeans.runs.analysis.carried_rows import CarriedColumn, CarriedRows
 
 # Of the page; text is cut, and then columns are left out, to stay below it.
 ROWS_BYTES = 600_000

@@ -19,7 +19,7 @@ _MEANINGS = {
 }
 
 
-def described_scores(scores: Mapping[str, float]) -> tuple[Score, ...]:
+def format_scores(scores: Mapping[str, float]) -> tuple[Score, ...]:
     """Put each score beside its meaning; one that is not known here has none."""
     return tuple(
         Score(str(name), float(value), _MEANINGS.get(name, "")) for name, value in scores.items()

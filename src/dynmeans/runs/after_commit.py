@@ -10,13 +10,13 @@ from itertools import takewhile
 from typing import Any
 
 from dynmeans.runs.run import Run
-from dynmeans.runs.store.label_parts import Part
-from dynmeans.runs.store.sent import first_unsent
-from dynmeans.runs.streams.sink import Forwarder
+from dynmeans.runs.store.label_files import LabelFile
+from dynmeans.runs.store.sink_offsets import oldest_unsent_step
+from dynmeans.runs.streams.sink import ResultForwarder
 
 _LOOK_SECONDS = 10.0  # between two looks at old labels
 # Opened with the run; gives a function that is called with `is_last` after each commit.
-Follower = Callable[[Run, threading.Event], AbstractContextManager[Callable[..., Any]]]
+CommitHook = Callable[[Run, threading.Event], AbstractContextManager[Callable[..., Any]]]
 
 
 @dataclass(slots=True)
@@ -33,16 +33,16 @@ class Retention:
             return 0
         self._next_look = now + _LOOK_SECONDS
         # The first parts, up to one that is young or still to be sent.
-        unsent, oldest = first_unsent(run.store), time.time() - self.seconds
+        unsent, oldest = oldest_unsent_step(run.store), time.time() - self.seconds
 
-        def is_old(part: Part) -> bool:
+        def is_old(part: LabelFile) -> bool:
             path = run.store.labels_folder / part.name
             is_sent = unsent is None or part.last_step < unsent
             return is_sent and path.exists() and path.stat().st_mtime <= oldest
 
-        old = list(takewhile(is_old, run.parts()))
+        old = list(takewhile(is_old, run.label_files()))
         if old:
-            run.store.forget_parts(old)
+            run.store.delete_label_files(old)
         return len(old)
 
 
@@ -54,16 +54,16 @@ class AfterCommit:
     labels_to: str | None = None
     events_to: str | None = None
     retention: Retention | None = None  # How long labels are kept
-    followers: tuple[Follower, ...] = ()  # Whatever else follows, such as alerts
+    hooks: tuple[CommitHook, ...] = ()  # Whatever else follows, such as alerts
 
     @contextmanager
-    def following(self, run: Run, stop: threading.Event) -> Iterator[Callable[[], None]]:
+    def make_hook(self, run: Run, stop: threading.Event) -> Iterator[Callable[[], None]]:
         """Give the function to call after each commit; it is called once more at the end."""
         with ExitStack() as opened:
-            works = [opened.enter_context(follower(run, stop)) for follower in self.followers]
+            works = [opened.enter_context(follower(run, stop)) for follower in self.hooks]
             for kind, place in (("labels", self.labels_to), ("events", self.events_to)):
                 if place is not None:
-                    sender = opened.enter_context(closing(Forwarder(run, place, kind, stop)))
+                    sender = opened.enter_context(closing(ResultForwarder(run, place, kind, stop)))
                     works.append(sender.send_new)
             if self.retention is not None:
                 works.append(partial(self.retention.apply, run))

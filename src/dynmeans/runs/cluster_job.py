@@ -9,25 +9,30 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dynmeans.follow.clusterers import OURS
 from dynmeans.follow.defaults import TEXTS, VECTORS, defaults_of
 from dynmeans.follow.memory import Memory
-from dynmeans.follow.methods import OURS
-from dynmeans.follow.recipe import Recipe
+from dynmeans.follow.model_config import ModelConfig
 from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.input_error import InputError
-from dynmeans.inputs.numbers import checked_range
+from dynmeans.inputs.numbers import check_range
 from dynmeans.parameters.hint import Hint
 from dynmeans.records.suggestion import Suggestion
 from dynmeans.runs.after_commit import NOTHING, AfterCommit
-from dynmeans.runs.choosing import ReadAhead, begun, looks_ahead, raising
+from dynmeans.runs.analysis.distinctive_terms import name_clusters_by_terms
+from dynmeans.runs.analysis.scale_sensitivity import (
+    format_scale_sensitivity,
+    scale_sensitivity_of_run,
+)
+from dynmeans.runs.analysis.space_messages import new_cluster_distance, suggest_space
+from dynmeans.runs.analysis.status import RunStatus
+from dynmeans.runs.analysis.suggested_matches import (
+    format_suggested_matches,
+    suggested_matches_of_run,
+)
+from dynmeans.runs.analysis.topics import group_run, name_topics
 from dynmeans.runs.configuration import N_KEPT, RunConfig
 from dynmeans.runs.input import Input
-from dynmeans.runs.look.links import link_words, links_of_run
-from dynmeans.runs.look.other_scales import scales_in_words, scales_of_run
-from dynmeans.runs.look.space_words import new_beyond, proposed_space
-from dynmeans.runs.look.status import RunStatus
-from dynmeans.runs.look.telling_values import name_by_words
-from dynmeans.runs.look.topics import group_run, name_topics
 from dynmeans.runs.reading.columns import match_features
 from dynmeans.runs.reading.live_windows import LiveWindows
 from dynmeans.runs.reading.sources.source import Source
@@ -39,8 +44,14 @@ from dynmeans.runs.store.run_tables import n_per_window
 from dynmeans.runs.store.schema import DATABASE
 from dynmeans.runs.store.store import check_may_create
 from dynmeans.runs.streams.addresses import open_stream
-from dynmeans.runs.streams.watermark import StreamWindows
+from dynmeans.runs.streams.stream_windows import StreamWindows
 from dynmeans.runs.texts import vector_names
+from dynmeans.runs.warm_up import (
+    BufferedWindows,
+    initial_memory,
+    needs_warm_up,
+    raise_on_first_read,
+)
 from dynmeans.spaces.named import find_space
 
 # From the rows of the source, if they are known, those read before, and the names of the features,
@@ -49,8 +60,8 @@ Progress = Callable[[int | None, int, tuple[str, ...]], AbstractContextManager[O
 
 
 @dataclass(frozen=True, slots=True)
-class ClusterResult:
-    """What one call did; `new_beyond` is lambda as a distance, in the unit of the space."""
+class JobResult:
+    """What one call did; `new_cluster_distance` is lambda as a distance, in the unit of the space."""
 
     status: RunStatus
     n_windows: int
@@ -62,12 +73,12 @@ class ClusterResult:
     missing: Mapping[str, int] = field(default_factory=dict)
     unread: str = ""  # A time that could not be read
     is_stopped: bool = False
-    new_beyond: str = ""
+    new_cluster_distance: str = ""
     notes: tuple[ArgumentText, ...] = ()  # What the user may want to know, and do about it
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class JobCallbacks:
     """Who is told how far a job is; nobody by default."""
 
     # Opened around the work; what it gives sees every window.
@@ -75,13 +86,13 @@ class Shown:
     # Opened while parameters are chosen on the first windows.
     while_choosing: Callable[[], AbstractContextManager[None]] = nullcontext
     # Called with what was chosen, before the first step.
-    on_choice: Callable[[Suggestion], None] | None = None
+    on_suggestion: Callable[[Suggestion], None] | None = None
 
 
-QUIETLY = Shown()
+NO_CALLBACKS = JobCallbacks()
 
 
-class _Begun(NamedTuple):
+class _PreparedSource(NamedTuple):
     """All windows of a source, and what was learned from the first."""
 
     windows: Any
@@ -95,12 +106,12 @@ class ClusterJob:
 
     input: Input  # Where rows come from
     windows: WindowOptions  # How rows become windows
-    recipe: Recipe  # How windows are clustered
+    model_config: ModelConfig  # How windows are clustered
     out: Path  # Folder of the run
     after: AfterCommit = NOTHING  # What is done with windows once they are committed
     # Of `space` and `search`, those that nobody gave: where rows are vectors, they suit these
-    of_vectors: Sequence[str] = ()
-    describe: str | None = None  # Column whose values or words name the clusters
+    unset_fields: Sequence[str] = ()
+    name_by: str | None = None  # Column whose values or words name the clusters
     sample_size: int = N_KEPT  # Rows of each window that the run keeps
 
     def start(
@@ -110,26 +121,26 @@ class ClusterJob:
         overwrite: bool = False,
         n_threads: int | None = None,
         stop: threading.Event | None = None,
-        shown: Shown = QUIETLY,
-    ) -> ClusterResult:
+        shown: JobCallbacks = NO_CALLBACKS,
+    ) -> JobResult:
         """Make the run, or resume it, until the source ends; once `stop` is set, until a window."""
         self.input.check(self.windows, self.out)
-        is_there = self._is_there(resume, overwrite)
+        is_there = self._should_resume(resume, overwrite)
         if not is_there:
             self._check_replacement(overwrite)
             check_may_create(self.out, overwrite)  # before rows are read and parameters chosen
-        work = _Work(self, stop or threading.Event(), shown, time.monotonic())
-        with self.open_source() as source, work.opened(source, is_there, overwrite) as opened:
-            done = work.done(source, *opened, n_threads=n_threads, is_resumed=is_there)
-            if done.suggestion is not None and done.suggestion.doubts:
-                told = [[doubt.template, *doubt.values] for doubt in done.suggestion.doubts]
-                opened[0].store.note({"doubts": told})
-            self._name(opened[0], source, done)
+        work = _JobRun(self, stop or threading.Event(), shown, time.monotonic())
+        with self.open_source() as source, work.open_run(source, is_there, overwrite) as open_run:
+            done = work.done(source, *open_run, n_threads=n_threads, is_resumed=is_there)
+            if done.suggestion is not None and done.suggestion.warnings:
+                told = [[doubt.template, *doubt.values] for doubt in done.suggestion.warnings]
+                open_run[0].store.note({"warnings": told})
+            self._name(open_run[0], source, done)
             return done
 
-    def _name(self, run: Run, source: Source | None, done: ClusterResult) -> None:
+    def _name(self, run: Run, source: Source | None, done: JobResult) -> None:
         """Name clusters by the words of a column, where one was named for that."""
-        if (column := self.describe or self.windows.text) is None or not done.n_windows:
+        if (column := self.name_by or self.windows.text) is None or not done.n_windows:
             return
         if source is None:
             if self.windows.text == column:
@@ -139,20 +150,20 @@ class ClusterJob:
             group_run(run)
             name_topics(run, column, source)
         else:
-            name_by_words(run, column, source)
+            name_clusters_by_terms(run, column, source)
 
     def choose(self) -> tuple[Suggestion, int]:
         """Choose penalties on the first windows, without a run; also count the rows left out."""
         choices: list[Suggestion] = []
         with self.open_source() as source:
             config = self.config(source)
-            if not config.recipe.is_auto:
+            if not config.model_config.is_auto:
                 rule = "are not chosen in the space {!r}: there {:.3g} suits most streams"
-                space = find_space(config.recipe.space)
+                space = find_space(config.model_config.space)
                 raise InputError("penalties", rule, space.name, space.usual_penalty or 0.0)
             ahead = _ahead(self.input, _windows(self, source, None))
-            begun(config, ahead.first, choices.append)
-        return choices[0], sum(window.n_dropped for window in ahead.first)
+            initial_memory(config, ahead.first, choices.append)
+        return choices[0], sum(window.n_dropped_rows for window in ahead.first)
 
     def open_source(self) -> AbstractContextManager[Source | None]:
         """Open the table to read it; there is none to open for a live source."""
@@ -165,10 +176,10 @@ class ClusterJob:
         """Return the configuration of the run."""
         wanted = self.windows.features
         fields = {**self.windows.to_fields(), **self.input.reading.to_fields()}
-        recipe = self.recipe
+        model_config = self.model_config
         if self.windows.text is not None:
             features = vector_names(self.windows.text)
-            recipe = self._with_defaults(recipe, TEXTS)
+            model_config = self._with_defaults(model_config, TEXTS)
         elif source is None:
             features = tuple(name.strip() for text in wanted for name in text.split(","))
         else:
@@ -176,19 +187,19 @@ class ClusterJob:
             columns = match_features(wanted, source.named, besides=others, is_text_allowed=True)
             vectors = source.vectors(columns)
             features = tuple(one for name in columns for one in vectors.get(name, [name]))
-            if self.of_vectors and len(vectors) == len(columns):
-                recipe = self._with_defaults(recipe, VECTORS)
+            if self.unset_fields and len(vectors) == len(columns):
+                model_config = self._with_defaults(model_config, VECTORS)
         kept = {"input": self.input.name, **fields}
-        return RunConfig(features, recipe, kept, self.sample_size)
+        return RunConfig(features, model_config, kept, self.sample_size)
 
-    def _with_defaults(self, recipe: Recipe, kind: str) -> Recipe:
+    def _with_defaults(self, model_config: ModelConfig, kind: str) -> ModelConfig:
         usual = defaults_of("cluster", kind)
         # Another clusterer makes no search.
-        unused = {"search", "n_init"} if recipe.method != OURS else set()
-        names = [name for name in self.of_vectors if name not in unused]
-        return replace(recipe, **{name: usual[name] for name in names})
+        unused = {"search", "n_init"} if model_config.method != OURS else set()
+        names = [name for name in self.unset_fields if name not in unused]
+        return replace(model_config, **{name: usual[name] for name in names})
 
-    def _is_there(self, resume: bool | None, overwrite: bool) -> bool:
+    def _should_resume(self, resume: bool | None, overwrite: bool) -> bool:
         """Say whether there is a run to resume; one without a window is made again."""
         exists = (self.out / DATABASE).exists() and not overwrite
         exists = exists and (resume is True or not self._is_empty())
@@ -202,7 +213,7 @@ class ClusterJob:
 
     def _check_replacement(self, overwrite: bool) -> None:
         """Refuse where an old run would be gone before it is known what replaces it."""
-        is_chosen_late = overwrite and self.input.is_stream and self.recipe.is_auto
+        is_chosen_late = overwrite and self.input.is_stream and self.model_config.is_auto
         if is_chosen_late and (self.out / DATABASE).exists() and not self._is_empty():
             raise InputError(
                 "overwrite",
@@ -223,8 +234,8 @@ def _windows(job: ClusterJob, source: Source | None, position: Mapping[str, Any]
     return Windows(source, job.windows, position)
 
 
-def _ahead(source: Input, windows: Any) -> ReadAhead:
-    ahead = ReadAhead(windows, is_live=source.is_live)
+def _ahead(source: Input, windows: Any) -> BufferedWindows:
+    ahead = BufferedWindows(windows, is_live=source.is_live)
     if not ahead.first:
         rule = "the input holds no rows to choose on: it is empty, or every row lacks a value"
         raise InputError("", rule)
@@ -232,71 +243,71 @@ def _ahead(source: Input, windows: Any) -> ReadAhead:
 
 
 @dataclass(slots=True)
-class _Work:
+class _JobRun:
     """One call of a job."""
 
     job: ClusterJob
     stop: threading.Event
-    shown: Shown
+    shown: JobCallbacks
     begin: float
 
     @contextmanager
-    def opened(
+    def open_run(
         self, source: Source | None, is_there: bool, overwrite: bool
-    ) -> Iterator[tuple[Run, _Begun]]:
+    ) -> Iterator[tuple[Run, _PreparedSource]]:
         """Open or make the run; a source that cannot be read makes none."""
         job, config = self.job, self.job.config(source)
         if not (is_there or job.input.is_stream):
-            begun = self._begun(config, _windows(self.job, source, None))
+            initial_memory = self._prepare(config, _windows(self.job, source, None))
             with Run.create(job.out, config, overwrite=overwrite) as run:
-                run.begin(begun.memory)
-                yield run, begun
+                run.set_initial_memory(initial_memory.memory)
+                yield run, initial_memory
             return
         # A stream needs its run at once: messages are kept there that their place does not keep.
-        opened = Run.open if is_there else partial(Run.create, overwrite=overwrite)
-        with opened(job.out, config) as run:
+        open_run = Run.open if is_there else partial(Run.create, overwrite=overwrite)
+        with open_run(job.out, config) as run:
             run.lock()  # before the position is read: nobody may move it
             windows = self._stream(run) if job.input.is_stream else None
-            begun = _Begun(windows or _windows(self.job, source, run.position))
-            if not run.is_begun:
+            initial_memory = _PreparedSource(windows or _windows(self.job, source, run.position))
+            if not run.has_windows:
                 try:
-                    begun = self._begun(config, begun.windows)
+                    initial_memory = self._prepare(config, initial_memory.windows)
                 except StoppedError:
-                    begun = _Begun(raising(StoppedError()))
-                run.begin(begun.memory)
-            yield run, begun
+                    initial_memory = _PreparedSource(raise_on_first_read(StoppedError()))
+                run.set_initial_memory(initial_memory.memory)
+            yield run, initial_memory
 
     def _stream(self, run: Run) -> StreamWindows:
         options, source = self.job.windows, self.job.input
         stream = open_stream(source.rows, options.columns, self.stop)
-        return StreamWindows(stream, options, run, stop=self.stop, until_idle=source.until_idle)
+        return StreamWindows(stream, options, run, stop=self.stop, idle_timeout=source.idle_timeout)
 
-    def _begun(self, config: RunConfig, windows: Any) -> _Begun:
-        """Look at the first windows, where the recipe leaves something open."""
-        if not looks_ahead(config.recipe):
-            return _Begun(windows)
+    def _prepare(self, config: RunConfig, windows: Any) -> _PreparedSource:
+        """Look at the first windows, where the model configuration leaves something open."""
+        if not needs_warm_up(config.model_config):
+            return _PreparedSource(windows)
         choices: list[Suggestion] = []
-        with self.shown.while_choosing() if config.recipe.is_auto else nullcontext():
+        with self.shown.while_choosing() if config.model_config.is_auto else nullcontext():
             ahead = _ahead(self.job.input, windows)
-            memory = begun(config, ahead.first, choices.append)
+            memory = initial_memory(config, ahead.first, choices.append)
         for found in choices:
-            if not found.is_followed and ahead.error is not None:
+            if not found.has_lasting_clusters and ahead.error is not None:
                 raise ahead.error
-            if self.shown.on_choice is not None:
-                self.shown.on_choice(found)
-        return _Begun(ahead, memory, choices[0] if choices else None)
+            if self.shown.on_suggestion is not None:
+                self.shown.on_suggestion(found)
+        return _PreparedSource(ahead, memory, choices[0] if choices else None)
 
     def done(
         self,
         source: Source | None,
         run: Run,
-        begun: _Begun,
+        initial_memory: _PreparedSource,
         *,
         n_threads: int | None,
         is_resumed: bool,
-    ) -> ClusterResult:
+    ) -> JobResult:
         """Take all windows in, and say what was done."""
-        windows, before = begun.windows, run.status()
+        windows, before = initial_memory.windows, run.status()
         total = None if source is None else windows.n_rows
         done = (run.position or {}).get("rows_read", 0)
         with self.shown.progress(total, done, run.config.features) as on_window:
@@ -305,37 +316,39 @@ class _Work:
             is_stopped = self._take_all(run, windows, commit_seconds=commit_seconds, **options)
         status = replace(run.status(), is_running=False)  # as soon as this block is left
         missing: Mapping[str, int] = getattr(windows, "missing", {})
-        if status.n_dropped and not (status.n_rows or is_stopped or self.job.windows.hold_last):
+        if status.n_dropped_rows and not (
+            status.n_rows or is_stopped or self.job.windows.keep_last_open
+        ):
             raise InputError(
                 "",
                 "every row of the input lacks a value: {}",
                 ", ".join(f"{n:,} lack {name!r}" for name, n in missing.items() if n),
                 hint="Check that these columns hold numbers, and how they are written.",
             )
-        return ClusterResult(
+        return JobResult(
             status=status,
             n_windows=status.n_windows - before.n_windows,
             n_rows=status.n_rows - before.n_rows,
             n_repeated=getattr(windows, "n_repeated", 0),
             seconds=time.monotonic() - self.begin,
             is_resumed=is_resumed,
-            suggestion=begun.choice,
+            suggestion=initial_memory.choice,
             missing=missing,
             unread=getattr(windows, "unread", ""),
             is_stopped=is_stopped,
-            new_beyond=new_beyond(run),
-            notes=tuple(filter(None, _notes(run, begun.choice))),
+            new_cluster_distance=new_cluster_distance(run),
+            notes=tuple(filter(None, _notes(run, initial_memory.choice))),
         )
 
     def _take_all(self, run: Run, windows: Any, **options: Any) -> bool:
         """Take all windows in; say whether the job was stopped on the way."""
-        with self.job.after.following(run, self.stop) as after_commit:
+        with self.job.after.make_hook(run, self.stop) as after_commit:
             try:
                 if self.job.input.is_stream:
                     run.process(windows, after_commit=after_commit, **options)
                     windows.settle()
                 else:
-                    run.follow(windows, stop=self.stop, after_commit=after_commit, **options)
+                    run.process_all(windows, stop=self.stop, after_commit=after_commit, **options)
             except StoppedError:
                 return True
             return False
@@ -343,14 +356,16 @@ class _Work:
 
 def _notes(run: Run, choice: Suggestion | None) -> Iterator[ArgumentText | None]:
     """Say what was not found as it was asked for or told, and what else it might be."""
-    yield proposed_space(run)
+    yield suggest_space(run)
     # A cluster was forgotten: others may be the same.
-    if (penalties := run.penalties) and run.status().n_identities > run.state.n_clusters:
-        yield link_words(links_of_run(run), penalties.max_gap)
-    yield scales_in_words(scales_of_run(run))
-    found, recipe = n_per_window(run.store), run.config.recipe
+    if (
+        penalties := run.penalties
+    ) and run.status().n_clusters_total > run.cluster_state.n_clusters:
+        yield format_suggested_matches(suggested_matches_of_run(run), penalties.max_gap)
+    yield format_scale_sensitivity(scale_sensitivity_of_run(run))
+    found, model_config = n_per_window(run.store), run.config.model_config
     is_text = bool(run.config.source.get("text"))
-    if recipe.n_clusters is not None and not (recipe.families or is_text):
-        yield Hint(*checked_range("n_clusters", recipe.n_clusters), False).told(found)
+    if model_config.n_clusters is not None and not (model_config.families or is_text):
+        yield Hint(*check_range("n_clusters", model_config.n_clusters), False).render(found)
     elif choice is not None:
-        yield choice.told_beside(found, run.status().n_windows)
+        yield choice.compare_n_clusters(found, run.status().n_windows)

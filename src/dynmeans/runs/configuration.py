@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dynmeans.follow.defaults import recipe_of
-from dynmeans.follow.recipe import PARAMETERS, Recipe
+from dynmeans.follow.defaults import make_model_config
+from dynmeans.follow.model_config import PARAMETERS, ModelConfig
 from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.input_error import InputError
 
 # No window that was taken in depends on them: a run may be resumed with another choice.
-_FREE = ("on_missing", "max_clusters", "min_cluster_size", "min_life")
+_FREE = ("on_missing", "max_clusters", "min_cluster_size", "min_batches")
 N_KEPT = 200  # rows of each window, for pictures, profiles and families
 
 
@@ -21,8 +21,8 @@ class RunConfig:
 
     Examples
     --------
-    >>> config = RunConfig(("x", "y"), Recipe(new_penalty=1.0))
-    >>> other = RunConfig(("x", "y"), Recipe(new_penalty=2.0, max_gap=5))
+    >>> config = RunConfig(("x", "y"), ModelConfig(new_penalty=1.0))
+    >>> other = RunConfig(("x", "y"), ModelConfig(new_penalty=2.0, max_gap=5))
     >>> for line in describe_differences(config.to_fields(), other.to_fields()):
     ...     print(line)
     new_penalty was 1.0, is 2.0
@@ -31,7 +31,7 @@ class RunConfig:
 
     features: tuple[str, ...]  # Names of the features, in the order of the columns of the points
     # How windows are clustered; by default penalties are chosen on the first windows
-    recipe: Recipe = field(default_factory=lambda: recipe_of("Run"))
+    model_config: ModelConfig = field(default_factory=lambda: make_model_config("Run"))
     # Where the rows come from (`input`), and the fields of `WindowOptions` and `ReadingOptions` by
     # which they were read and cut into windows
     source: Mapping[str, Any] = field(default_factory=dict)
@@ -40,8 +40,10 @@ class RunConfig:
     def __post_init__(self) -> None:
         """Check what no later stage would catch before rows are read."""
         object.__setattr__(self, "features", tuple(self.features))
-        if not isinstance(self.recipe, Recipe):
-            raise TypeError(f"recipe must be a Recipe, got {type(self.recipe).__name__}.")
+        if not isinstance(self.model_config, ModelConfig):
+            raise TypeError(
+                f"model_config must be a ModelConfig, got {type(self.model_config).__name__}."
+            )
         if not self.features:
             rule, hint = "must name at least one column, got none", "For text use {text=...}."
             raise InputError("features", rule, hint=hint)
@@ -61,8 +63,10 @@ class RunConfig:
         if twice:
             rule = "must not name {!r}, which is a field of the run itself"
             raise InputError("source", rule, twice[0])
-        recipe = {name: one.default for name, one in PARAMETERS.items()} | self.recipe.to_json()
-        normal: dict[str, Any] = json.loads(json.dumps({**own, **recipe, **self.source}))
+        model_config = {
+            name: one.default for name, one in PARAMETERS.items()
+        } | self.model_config.to_json()
+        normal: dict[str, Any] = json.loads(json.dumps({**own, **model_config, **self.source}))
         return normal
 
     @classmethod
@@ -70,21 +74,25 @@ class RunConfig:
         """Read what `to_fields` gave."""
         source = dict(values)
         features, sample_size = source.pop("features"), source.pop("sample_size")
-        recipe = Recipe.from_json({name: source.pop(name) for name in PARAMETERS})
-        return cls(features, recipe, source, sample_size)
+        model_config = ModelConfig.from_json({name: source.pop(name) for name in PARAMETERS})
+        return cls(features, model_config, source, sample_size)
 
 
 def describe_differences(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[ArgumentText]:
     """Say which fields differ, one line each."""
     names = [name for name in {**was, **now} if name not in _FREE]
     return [
-        ArgumentText(f"{{{name}}} was {{}}, is {{}}", _shown(was.get(name)), _shown(now.get(name)))
+        ArgumentText(
+            f"{{{name}}} was {{}}, is {{}}",
+            _format_value(was.get(name)),
+            _format_value(now.get(name)),
+        )
         for name in names
         if was.get(name) != now.get(name)
     ]
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if value is None:
         return "not set"
     if isinstance(value, Mapping):

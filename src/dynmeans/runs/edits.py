@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from dynmeans.inputs.format_count import format_count
 from dynmeans.inputs.input_error import InputError
-from dynmeans.inputs.plural import counted
 from dynmeans.records.arrays import IntArray
 from dynmeans.runs.store.edit_log import append_edits, read_edits
 from dynmeans.runs.store.store import Store
@@ -21,23 +21,23 @@ from dynmeans.runs.store.store import Store
 WORDS = "words"  # of the manifest: names that clusters have until people give them others
 GROUPS = "groups"  # of the manifest: clusters that are shown as others, by `n_clusters`
 NAME, MERGE, PIN, UNDO = KINDS = ("name", "merge", "pin", "undo")
-MOST_CHARACTERS = 200
+MAX_CHARACTERS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
     """One edit."""
 
-    number: int  # Its place in the log, from 1
+    edit_id: int  # Its place in the log, from 1
     kind: str  # {"name", "merge", "pin", "undo"}; what was done
     # To whom; of a merger the identity that stays; None where an edit is undone.
     cluster_id: int | None
     # Of a merger the identity that is shown as the other; of "undo" the number of the edit.
     other_id: int | None
     text: str | None  # The name; empty where it was taken away
-    # who, at: who did it, and when, in UTC.
-    who: str
-    at: str
+    # author, created_at: who made the edit, and when, in UTC.
+    author: str
+    created_at: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Edits:
     ...     Edit(1, "name", 7, None, "TUG 17", "ann", "2026-11-16T02:00:00+00:00"),
     ...     Edit(2, "merge", 7, 9, None, "ann", "2026-11-16T02:01:00+00:00"),
     ... ])
-    >>> edits.shown(np.array([7, 8, 9])).tolist(), edits.name_of(9)
+    >>> edits.resolve_ids(np.array([7, 8, 9])).tolist(), edits.name_of(9)
     ([7, 8, 7], 'TUG 17')
     """
 
@@ -61,7 +61,7 @@ class Edits:
     # Identities that count as confirmed, however small or short-lived.
     pinned: frozenset[int] = frozenset()
 
-    def shown(self, ids: IntArray) -> IntArray:
+    def resolve_ids(self, ids: IntArray) -> IntArray:
         """Return identities as they are shown: merged ones under the number that stays."""
         if not self.merged:
             return ids
@@ -74,16 +74,16 @@ class Edits:
         """Return the name under which a cluster is shown, if it has one."""
         return self.names.get(self.merged.get(cluster_id, cluster_id))
 
-    def shown_names(self) -> dict[int, str]:
+    def display_names(self) -> dict[int, str]:
         """Return a name for each identity that is not shown as its own number."""
         roots = {k: self.merged.get(k, k) for k in {*self.names, *self.merged}}
         named = {k: self.names.get(root) for k, root in roots.items()}
         return {k: name or f"as {roots[k]}" for k, name in named.items() if name or roots[k] != k}
 
-    def undone(self) -> frozenset[int]:
+    def undone_edits(self) -> frozenset[int]:
         """Return the numbers of the edits that were undone."""
         numbers = (edit.other_id for edit in self.log if edit.kind == UNDO)
-        return frozenset(number for number in numbers if number is not None)
+        return frozenset(edit_id for edit_id in numbers if edit_id is not None)
 
 
 def replay(log: Iterable[Edit], groups: Mapping[int, int] | None = None) -> Edits:
@@ -92,11 +92,11 @@ def replay(log: Iterable[Edit], groups: Mapping[int, int] | None = None) -> Edit
     `groups` are clusters that are shown as others before any edit.
     """
     every = Edits(tuple(log))
-    undone = every.undone()
+    undone_edits = every.undone_edits()
     names, merged, pinned = dict[int, str](), dict(groups or {}), set[int]()
     for edit in every.log:
         k, other = edit.cluster_id, edit.other_id
-        if k is None or edit.number in undone:
+        if k is None or edit.edit_id in undone_edits:
             continue
         if edit.kind == NAME:
             names.pop(k, None)
@@ -105,17 +105,17 @@ def replay(log: Iterable[Edit], groups: Mapping[int, int] | None = None) -> Edit
             pinned.add(k)
         elif edit.kind == MERGE and other is not None:
             root, leaf = merged.get(k, k), merged.get(other, other)
-            group = [leaf, *(i for i, shown in merged.items() if shown == leaf)]
+            group = [leaf, *(i for i, resolve_ids in merged.items() if resolve_ids == leaf)]
             merged |= {i: root for i in group if i != root}
     return Edits(every.log, MappingProxyType(names), MappingProxyType(merged), frozenset(pinned))
 
 
-def _checked_name(name: str) -> str:
+def _check_name(name: str) -> str:
     if not isinstance(name, str):
         raise TypeError(f"name must be text, got {name!r}.")
     text = " ".join(name.split())
-    if len(text) > MOST_CHARACTERS:
-        rule = f"must have at most {MOST_CHARACTERS} characters"
+    if len(text) > MAX_CHARACTERS:
+        rule = f"must have at most {MAX_CHARACTERS} characters"
         raise InputError("name", rule, got=f"{text[:40]}...")
     try:
         text.encode()
@@ -125,21 +125,24 @@ def _checked_name(name: str) -> str:
 
 
 def _append(
-    store: Store, who: str | None, make: Callable[[Edits], list[dict[str, Any]]]
+    store: Store, author: str | None, make: Callable[[Edits], list[dict[str, Any]]]
 ) -> list[Edit]:
     """Add the edits that `make` returns for those in force; what it raises changes nothing."""
-    signed = {"who": _checked_who(who), "at": datetime.now(UTC).isoformat(timespec="seconds")}
-    rows = append_edits(store, lambda rows: [e | signed for e in make(_replayed(rows))])
+    signed = {
+        "author": _check_author(author),
+        "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    rows = append_edits(store, lambda rows: [e | signed for e in make(_replay_rows(rows))])
     return [Edit(**row) for row in rows]
 
 
-def _replayed(rows: list[dict[str, Any]]) -> Edits:
+def _replay_rows(rows: list[dict[str, Any]]) -> Edits:
     return replay(Edit(**row) for row in rows)
 
 
-def _checked_who(who: str | None) -> str:
-    if who is not None:
-        return _checked_name(who[:MOST_CHARACTERS])
+def _check_author(author: str | None) -> str:
+    if author is not None:
+        return _check_name(author[:MAX_CHARACTERS])
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # a process of no known user
@@ -152,7 +155,9 @@ def _check_known(store: Store, cluster_id: int) -> None:
     is_id = 0 <= cluster_id < 2**63
     if not is_id or not list(store.rows("clusters", "WHERE cluster_id = ?", [int(cluster_id)])):
         rule = ": there is no cluster {}; the run has {}, from number 0"
-        raise InputError("cluster", rule, cluster_id, counted(store.n_identities, "cluster"))
+        raise InputError(
+            "cluster", rule, cluster_id, format_count(store.n_clusters_total, "cluster")
+        )
 
 
 class Editing:
@@ -177,16 +182,16 @@ class Editing:
         kept = self._store.manifest(GROUPS) or {}
         return replay((), {int(k): root for k, root in kept.items()})
 
-    def name_cluster(self, cluster_id: int, name: str, *, who: str | None = None) -> Edit:
+    def name_cluster(self, cluster_id: int, name: str, *, author: str | None = None) -> Edit:
         """Give a cluster a name of at most 200 characters; an empty one takes it away.
 
         `who` says so; by default the user of this computer.
         """
-        return self.name_clusters({cluster_id: name}, who=who)[0]
+        return self.name_clusters({cluster_id: name}, author=author)[0]
 
-    def name_clusters(self, names: Mapping[int, str], *, who: str | None = None) -> list[Edit]:
+    def name_clusters(self, names: Mapping[int, str], *, author: str | None = None) -> list[Edit]:
         """Give several clusters names; if one is refused, none is given."""
-        texts = {k: _checked_name(name) for k, name in names.items()}
+        texts = {k: _check_name(name) for k, name in names.items()}
 
         def make(edits: Edits) -> list[dict[str, Any]]:
             for cluster_id in texts:
@@ -196,9 +201,9 @@ class Editing:
                     raise InputError("cluster", rule, cluster_id, edits.merged[cluster_id])
             return [{"kind": NAME, "cluster_id": int(k), "text": text} for k, text in texts.items()]
 
-        return _append(self._store, who, make)
+        return _append(self._store, author, make)
 
-    def merge_clusters(self, kept_id: int, other_id: int, *, who: str | None = None) -> Edit:
+    def merge_clusters(self, kept_id: int, other_id: int, *, author: str | None = None) -> Edit:
         """Show `other_id`, and all that are shown as it, as `kept_id`; no label is modified."""
         for cluster_id in (kept_id, other_id):
             _check_known(self._store, cluster_id)
@@ -210,25 +215,27 @@ class Editing:
                 raise InputError("clusters", rule, kept_id, other_id)
             return [{"kind": MERGE, "cluster_id": int(kept_id), "other_id": int(other_id)}]
 
-        return _append(self._store, who, make)[0]
+        return _append(self._store, author, make)[0]
 
-    def pin_cluster(self, cluster_id: int, *, who: str | None = None) -> Edit:
+    def pin_cluster(self, cluster_id: int, *, author: str | None = None) -> Edit:
         """Keep a cluster confirmed, however small or short-lived it is."""
         _check_known(self._store, cluster_id)
         pinned = {"kind": PIN, "cluster_id": int(cluster_id)}
-        return _append(self._store, who, lambda _: [pinned])[0]
+        return _append(self._store, author, lambda _: [pinned])[0]
 
-    def undo_edit(self, number: int | None = None, *, who: str | None = None) -> Edit:
+    def undo_edit(self, edit_id: int | None = None, *, author: str | None = None) -> Edit:
         """Undo an edit, by default the last one that is in force; the log keeps both."""
 
         def make(edits: Edits) -> list[dict[str, Any]]:
-            undone = edits.undone()
-            in_force = [e.number for e in edits.log if e.kind != UNDO and e.number not in undone]
+            undone_edits = edits.undone_edits()
+            in_force = [
+                e.edit_id for e in edits.log if e.kind != UNDO and e.edit_id not in undone_edits
+            ]
             if not in_force:
                 raise InputError("", "there is no edit to undo")
-            if number is not None and number not in in_force:
+            if edit_id is not None and edit_id not in in_force:
                 rule = ": there is no edit {} to undo; those in force are {}"
-                raise InputError("number", rule, number, ", ".join(map(str, in_force)))
-            return [{"kind": UNDO, "other_id": in_force[-1] if number is None else number}]
+                raise InputError("edit_id", rule, edit_id, ", ".join(map(str, in_force)))
+            return [{"kind": UNDO, "other_id": in_force[-1] if edit_id is None else edit_id}]
 
-        return _append(self._store, who, make)[0]
+        return _append(self._store, author, make)[0]

@@ -24,7 +24,7 @@ class Input:
     reading: ReadingOptions = AS_USUAL  # How they are read
     lines: Iterable[bytes] = ()  # JSON lines as they arrive
     # Seconds without a message after which a stream counts as ended.
-    until_idle: float | None = None
+    idle_timeout: float | None = None
 
     @property
     def path(self) -> str | None:
@@ -61,15 +61,15 @@ class Input:
                 "as rows",
                 self.rows,
             )
-        if self.is_live and (names := self.reading.changed()):
+        if self.is_live and (names := self.reading.non_default_fields()):
             raise InputError(names[0], "is for files, not for live sources")
         patterns = [name for name in windows.features if set(name) & set("*?[")]
         if self.is_live and patterns:
             rule = "must be names where rows come one by one, not a pattern such as {!r}"
             raise InputError("features", rule, patterns[0])
-        if windows.unique_ids and not self.is_stream:
+        if windows.deduplicate and not self.is_stream:
             raise InputError(
-                "unique_ids",
+                "deduplicate",
                 "works only with the address of a stream (redis://, kafka://, mqtt://, "
                 "postgresql://)",
             )

@@ -10,34 +10,34 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from dynmeans.engine.execution import execution_of
+from dynmeans.engine.execution import get_execution
 from dynmeans.files.history_tables import as_frame
-from dynmeans.follow.begin import OnChoice, tell_choice
-from dynmeans.follow.follow import plan_of
+from dynmeans.follow.follow import make_plan
+from dynmeans.follow.init_memory import OnSuggestion, log_suggestion
 from dynmeans.follow.memory import Memory
-from dynmeans.follow.recipe import PARAMETERS
+from dynmeans.follow.model_config import PARAMETERS
 from dynmeans.inputs.batch_times import read_times
 from dynmeans.inputs.input_error import InputError
 from dynmeans.records.history import History
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 from dynmeans.records.step_record import StepRecord
+from dynmeans.runs.analysis.edited_tables import with_edits, with_names
+from dynmeans.runs.analysis.status import RunStatus, status_of
 from dynmeans.runs.configuration import RunConfig, describe_differences
 from dynmeans.runs.edits import Editing
-from dynmeans.runs.look.edited_tables import with_edits, with_names
-from dynmeans.runs.look.status import RunStatus, status_of
 from dynmeans.runs.reading.sampling import Sample
 from dynmeans.runs.reading.window import Window
-from dynmeans.runs.stepper import Stepper
 from dynmeans.runs.stopping import until_stopped
 from dynmeans.runs.store import run_tables
+from dynmeans.runs.store.compaction import Compactor
 from dynmeans.runs.store.dead_letters import DeadLetter, read_letters
 from dynmeans.runs.store.inbox import Inbox
-from dynmeans.runs.store.joining import Joining
-from dynmeans.runs.store.label_parts import Part
+from dynmeans.runs.store.label_files import LabelFile
 from dynmeans.runs.store.label_tables import label_tables
 from dynmeans.runs.store.store import Store
 from dynmeans.runs.store.verify import verify
+from dynmeans.runs.window_processor import WindowProcessor
 
 if TYPE_CHECKING:
     from dynmeans.runs.reading.live_windows import LiveWindows
@@ -55,9 +55,9 @@ class Run(Editing, AbstractContextManager["Run"]):
     --------
     >>> import tempfile
     >>> from dynmeans import Run
-    >>> from dynmeans.runs import Recipe, RunConfig, Window
+    >>> from dynmeans.runs import ModelConfig, RunConfig, Window
     >>> folder = tempfile.mkdtemp() + "/run"
-    >>> config = RunConfig(("x",), Recipe(new_penalty=1.0, random_state=0))
+    >>> config = RunConfig(("x",), ModelConfig(new_penalty=1.0, random_state=0))
     >>> with Run.create(folder, config) as run:
     ...     run.process([Window([[0.0], [5.0]]), Window([[5.1], [5.2], [9.0]])])
     2
@@ -72,8 +72,8 @@ class Run(Editing, AbstractContextManager["Run"]):
         self._store = store
         self._first_memory: Memory | None = None
         self.config = _config_of(store.config_fields(), store.folder)
-        self._stepper: Stepper | None = None
-        self._joining: Joining | None = None
+        self._stepper: WindowProcessor | None = None
+        self._joining: Compactor | None = None
 
     @classmethod
     def create(
@@ -87,14 +87,14 @@ class Run(Editing, AbstractContextManager["Run"]):
         """Open a run to read it, or to resume it.
 
         With `config` given, a run made with another one is refused, field by field. As long as
-        nothing was clustered, it may have another recipe.
+        nothing was clustered, it may have another model configuration.
         """
         run = cls(Store(Path(folder)))
         if config is None:
             return run
         was, now = run.config.to_fields(), config.to_fields()
-        is_open = not run.is_begun
-        changes = describe_differences(_settled(was, is_open), _settled(now, is_open))
+        is_open = not run.has_windows
+        changes = describe_differences(_fixed_fields(was, is_open), _fixed_fields(now, is_open))
         if changes:
             run.close()
             raise InputError(
@@ -113,14 +113,14 @@ class Run(Editing, AbstractContextManager["Run"]):
 
     def lock(self) -> None:
         """Keep others from writing, until the run is closed: before `position` is read, say."""
-        self._store.begin_writing()
+        self._store.lock_for_writing()
 
     @property
-    def is_begun(self) -> bool:
+    def has_windows(self) -> bool:
         """Whether a window was taken in: from then on the configuration stays."""
-        return self._store.is_begun
+        return self._store.has_windows
 
-    def begin(self, memory: Memory | None) -> None:
+    def set_initial_memory(self, memory: Memory | None) -> None:
         """Follow the first window from there; stored with that window."""
         self._first_memory = memory
 
@@ -133,7 +133,7 @@ class Run(Editing, AbstractContextManager["Run"]):
         commit_seconds: float = 2.0,
         after_commit: Callable[[], None] | None = None,
         n_threads: int | None = None,
-        on_choice: OnChoice = tell_choice,
+        on_suggestion: OnSuggestion = log_suggestion,
     ) -> int:
         """Cluster windows and make the result durable; return how many were taken in.
 
@@ -152,18 +152,18 @@ class Run(Editing, AbstractContextManager["Run"]):
             Called after each of these commits, but for the one that an error leads to.
         n_threads : int, optional
             Threads of a step; the result never depends on it.
-        on_choice : callable
-            Called with what was chosen on the first windows, where the recipe leaves it open; what
+        on_suggestion : callable
+            Called with what was chosen on the first windows, where the model configuration leaves it open; what
             it raises ends the call, and nothing is stored.
         """
-        self._store.begin_writing()
+        self._store.lock_for_writing()
         if token is not None and self._store.has_token(token):
             return 0
         stepper = self._ready_stepper()
-        stepper.execution = execution_of("native", "auto", n_threads, None)
+        stepper.execution = get_execution("native", "auto", n_threads, None)
         try:
             given = [windows] if isinstance(windows, Window) else windows
-            stream = stepper.begin(given, on_choice)
+            stream = stepper.begin(given, on_suggestion)
             return stepper.take_all(
                 stream, token, on_window, commit_seconds, self._follow_up(after_commit)
             )
@@ -172,29 +172,33 @@ class Run(Editing, AbstractContextManager["Run"]):
             self._stepper = None
             raise
 
-    def follow(
+    def process_all(
         self, windows: "Windows | LiveWindows", *, stop: Event | None = None, **options: Any
     ) -> int:
         """Take in all windows of a source, or until `stop`, and note where it ended."""
         stream = windows if stop is None else until_stopped(windows, stop)
         n_windows = self.process(stream, **options)
-        if windows.position != self.position or windows.n_dropped or windows.n_late:
-            self.finish(windows.position, windows.n_dropped, windows.n_late)
+        if windows.position != self.position or windows.n_dropped_rows or windows.n_late_rows:
+            self.finish(windows.position, windows.n_dropped_rows, windows.n_late_rows)
         return n_windows
 
-    def finish(self, position: Mapping[str, Any], n_dropped: int = 0, n_late: int = 0) -> None:
+    def finish(
+        self, position: Mapping[str, Any], n_dropped_rows: int = 0, n_late_rows: int = 0
+    ) -> None:
         """Store where the source ended, and rows left out after its last window."""
-        self._store.begin_writing()
-        self._ready_stepper().note_position(position, n_dropped, n_late)
+        self._store.lock_for_writing()
+        self._ready_stepper().note_position(position, n_dropped_rows, n_late_rows)
 
-    def note_letters(self, position: Mapping[str, Any], letters: Sequence[DeadLetter]) -> bool:
+    def store_dead_letters(
+        self, position: Mapping[str, Any], letters: Sequence[DeadLetter]
+    ) -> bool:
         """Store messages that are no rows, and where the source stands; False if it must wait."""
-        self._store.begin_writing()
-        return self._ready_stepper().note_letters(position, letters)
+        self._store.lock_for_writing()
+        return self._ready_stepper().store_dead_letters(position, letters)
 
     def inbox(self) -> Inbox:
         """Return where messages are kept that their place does not keep."""
-        self._store.begin_writing()
+        self._store.lock_for_writing()
         return Inbox(self._store)
 
     def dead_letters(self) -> Iterator[dict[str, Any]]:
@@ -220,9 +224,9 @@ class Run(Editing, AbstractContextManager["Run"]):
         """Yield the labels as Arrow tables, part by part: for runs larger than memory."""
         return label_tables(self._store, first_step, last_step)
 
-    def parts(self) -> list[Part]:
+    def label_files(self) -> list[LabelFile]:
         """Return the committed Parquet files of labels, oldest first."""
-        return self._store.parts()
+        return self._store.label_files()
 
     def clusters(
         self, *, status: str | None = None, limit: int | None = None, frame: str = "pandas"
@@ -230,11 +234,11 @@ class Run(Editing, AbstractContextManager["Run"]):
         """One row for each cluster: life, size, status and last center in the source's units.
 
         With `status` of those that are "seen", "unseen" or "forgotten", with `limit` of the newest.
-        Also what people made of it: `name`, `shown_as`, which differs from `cluster_id` where it
+        Also what people made of it: `name`, `merged_into`, which differs from `cluster_id` where it
         was merged, and `is_pinned`.
         """
         with self._store.snapshot():
-            wanted = self.config.features, self.state, status, limit
+            wanted = self.config.features, self.cluster_state, status, limit
             table = run_tables.clusters_table(self._store, *wanted)
         return as_frame(with_edits(table, self.edits), frame)
 
@@ -258,7 +262,7 @@ class Run(Editing, AbstractContextManager["Run"]):
     ) -> History:
         """Return the records of windows, by default of all; without `labels` it stays small."""
         history = History(feature_names=self.config.features)
-        history.cluster_names = self.edits.shown_names()
+        history.cluster_names = self.edits.display_names()
         wanted = len(self.config.features), labels, first_step, last_step
         with self._store.snapshot():
             records = list(run_tables.step_records(self._store, *wanted))
@@ -297,7 +301,7 @@ class Run(Editing, AbstractContextManager["Run"]):
         return self._store.memory()
 
     @property
-    def state(self) -> ClusterState:
+    def cluster_state(self) -> ClusterState:
         """The remembered clusters, as points of the space of `memory`."""
         memory = self.memory
         return ClusterState.empty(len(self.config.features)) if memory is None else memory.clusters
@@ -306,7 +310,7 @@ class Run(Editing, AbstractContextManager["Run"]):
     def penalties(self) -> Penalties | None:
         """lambda, max_gap and reach, as given or chosen; None before the first window."""
         memory = self.memory
-        return None if memory is None else plan_of(self.config.recipe, memory).penalties
+        return None if memory is None else make_plan(self.config.model_config, memory).penalties
 
     @property
     def position(self) -> dict[str, Any] | None:
@@ -327,7 +331,7 @@ class Run(Editing, AbstractContextManager["Run"]):
         self.close()
 
     def _follow_up(self, after_commit: Callable[[], None] | None) -> Callable[[], None]:
-        joining = self._joining = self._joining or Joining(self._store)
+        joining = self._joining = self._joining or Compactor(self._store)
 
         def follow_up() -> None:
             joining.after_commit()
@@ -336,14 +340,14 @@ class Run(Editing, AbstractContextManager["Run"]):
 
         return follow_up
 
-    def _ready_stepper(self) -> Stepper:
+    def _ready_stepper(self) -> WindowProcessor:
         if self._stepper is None:
             memory = self.memory or self._first_memory
-            self._stepper = Stepper(self._store, self.config, memory)
+            self._stepper = WindowProcessor(self._store, self.config, memory)
         return self._stepper
 
 
-def _settled(fields: dict[str, Any], is_open: bool) -> dict[str, Any]:
+def _fixed_fields(fields: dict[str, Any], is_open: bool) -> dict[str, Any]:
     """Return the fields that can no longer change."""
     return {name: fields[name] for name in fields if not (is_open and name in PARAMETERS)}
 

@@ -38,7 +38,7 @@ class Texts:
         if window.texts is None:
             return window
         vectors = self._table.transform(window.texts)
-        return replace(window, points=vectors, texts=None, are_points_checked=True)
+        return replace(window, points=vectors, texts=None, is_validated=True)
 
     def add_to(self, commit: Commit) -> None:
         """Put the words that changed into a commit."""

@@ -12,20 +12,20 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from dynmeans.serve.answers import (
-    MOST_STEPS,
-    READ,
-    Rows,
-    checked_number,
-    edited,
-    edits_in_force,
-    predicted,
-    renamed,
-)
 from dynmeans.serve.feed import RunFeed
+from dynmeans.serve.handlers import (
+    MAX_STEPS,
+    READ,
+    TablePage,
+    current_edits,
+    parse_query_integer,
+    post_edit,
+    post_name,
+    post_predict,
+)
 from dynmeans.serve.metrics import metrics_text
 
-MOST_READERS = 200
+MAX_CLIENTS = 200
 TOTAL = "x-total-count"  # the header of a table that says how many rows there are
 _ALIVE_SECONDS, _PAUSE_SECONDS, _SUMMARY_PAUSE = 15.0, 0.2, 2.5
 _PAGE_POLICY = "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
@@ -39,15 +39,15 @@ def make_app(feed: RunFeed) -> Starlette:
     """Return the application without its guard."""
     api = _Api(feed)
     routes = [Route("/", api.page), Route("/metrics", api.metrics)]
-    routes += [Route(path, api.reading(work)) for path, work in READ.items()]
+    routes += [Route(path, api.get_route(work)) for path, work in READ.items()]
     routes += [
-        Route("/api/predict", api.posting(feed.read, predicted), methods=["POST"]),
-        Route("/api/names", api.posting(feed.change, renamed), methods=["POST"]),
-        Route("/api/edits", api.posting(feed.change, edited), methods=["POST"]),
+        Route("/api/predict", api.post_route(feed.read, post_predict), methods=["POST"]),
+        Route("/api/names", api.post_route(feed.change, post_name), methods=["POST"]),
+        Route("/api/edits", api.post_route(feed.change, post_edit), methods=["POST"]),
         Route("/api/stream", api.stream),
     ]
-    handlers: Any = {OSError: _failed, HTTPException: _told}
-    handlers |= dict.fromkeys((ValueError, TypeError, OverflowError), _refused)
+    handlers: Any = {OSError: _server_error, HTTPException: _http_error}
+    handlers |= dict.fromkeys((ValueError, TypeError, OverflowError), _bad_request)
     return Starlette(routes=routes, exception_handlers=handlers)
 
 
@@ -70,7 +70,7 @@ class _Api:
         text = await self._feed.read(lambda run: metrics_text(run, self._n_readers))
         return Response(text, media_type="text/plain; version=0.0.4")
 
-    def reading(self, work: Callable[..., Any]) -> Any:
+    def get_route(self, work: Callable[..., Any]) -> Any:
         """Return what answers with what the run holds."""
 
         async def answer(request: Request) -> Response:
@@ -78,7 +78,7 @@ class _Api:
 
         return answer
 
-    def posting(self, call: Callable[..., Any], work: Callable[..., Any]) -> Any:
+    def post_route(self, call: Callable[..., Any], work: Callable[..., Any]) -> Any:
         """Return what answers to a body: reads the run, or changes it."""
 
         async def answer(request: Request) -> Response:
@@ -89,13 +89,15 @@ class _Api:
 
     async def stream(self, request: Request) -> Response:
         """Server-sent events: windows as they are committed, and edits as they are made."""
-        given = request.headers.get("last-event-id", request.query_params.get("after", "-1"))
-        after = checked_number("after", given, -1, MOST_STEPS)
+        requires_token = request.headers.get(
+            "last-event-id", request.query_params.get("after", "-1")
+        )
+        after = parse_query_integer("after", requires_token, -1, MAX_STEPS)
         run_id = request.query_params.get("run", self._feed.run_id)
-        if self._n_readers >= MOST_READERS:
-            raise HTTPException(503, f"there are {MOST_READERS} readers already")
+        if self._n_readers >= MAX_CLIENTS:
+            raise HTTPException(503, f"there are {MAX_CLIENTS} readers already")
         self._n_readers += 1  # at once, so that others who ask meanwhile are counted too
-        return _Reading(self._events(run_id, after), self._leave)
+        return _EventStream(self._events(run_id, after), self._leave)
 
     def _leave(self) -> None:
         self._n_readers -= 1
@@ -106,7 +108,7 @@ class _Api:
         while run_id == self._feed.run_id and step <= self._feed.last_step:
             try:
                 if (now := self._feed.n_edits) != n_edits:
-                    edits = _json_text(await self._feed.read(edits_in_force, run_id))
+                    edits = _json_text(await self._feed.read(current_edits, run_id))
                     yield f"event: edits\ndata: {edits}\n\n"
                     n_edits = now
                 while self._feed.last_step > step:
@@ -124,7 +126,7 @@ class _Api:
         yield "event: replaced\ndata: {}\n\n"
 
 
-class _Reading(StreamingResponse):
+class _EventStream(StreamingResponse):
     """Events for one reader, who counts until they end, however they do."""
 
     def __init__(self, events: Any, leave: Callable[[], None]) -> None:
@@ -151,8 +153,8 @@ async def _body(request: Request) -> dict[str, Any]:
 
 def _json(value: Any, status: int = 200) -> Response:
     """Answer with a value; of a table with its rows, and in a header with how many there are."""
-    headers = {TOTAL: str(value.n_all)} if isinstance(value, Rows) else None
-    text = _json_text(value.rows if isinstance(value, Rows) else value)
+    headers = {TOTAL: str(value.n_all)} if isinstance(value, TablePage) else None
+    text = _json_text(value.rows if isinstance(value, TablePage) else value)
     return Response(text, status, headers, "application/json")
 
 
@@ -173,13 +175,13 @@ def _finite(value: Any) -> Any:
     return value
 
 
-async def _refused(request: Request, error: Exception) -> Response:
+async def _bad_request(request: Request, error: Exception) -> Response:
     return _json({"error": str(error)}, 422)
 
 
-async def _failed(request: Request, error: Exception) -> Response:
+async def _server_error(request: Request, error: Exception) -> Response:
     return _json({"error": "the run cannot be read or written now"}, 503)
 
 
-async def _told(request: Request, error: HTTPException) -> Response:
+async def _http_error(request: Request, error: HTTPException) -> Response:
     return _json({"error": str(error.detail)}, error.status_code)

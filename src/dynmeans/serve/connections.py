@@ -5,7 +5,7 @@ from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-MOST_CONNECTIONS = 500
+MAX_CONNECTIONS = 500
 HEADER_SECONDS = 10.0
 # A client that takes nothing of its answer for so long is given up. The system takes it from us in
 # large steps, so that a slow client seems to stand still for a while.
@@ -28,7 +28,7 @@ class TimedConnection(H11Protocol):
 
     def connection_made(self, transport: Any) -> None:
         """Make room if there is none, and wait for the header."""
-        has_room = len(self.connections) < MOST_CONNECTIONS - 1 or self._makes_room()
+        has_room = len(self.connections) < MAX_CONNECTIONS - 1 or self._makes_room()
         super().connection_made(transport)
         if not has_room:
             self._give_up()

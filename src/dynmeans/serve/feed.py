@@ -12,26 +12,26 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dynmeans.inputs.argument_text import typed
+from dynmeans.inputs.argument_text import as_cli_options
 from dynmeans.report.build import report_data
-from dynmeans.report.centers_drawn import drawn_together
+from dynmeans.report.center_positions import align_centers
 from dynmeans.report.data import ReportData
+from dynmeans.report.encode import pack_chunk
 from dynmeans.report.from_run import run_report, summary_fields
-from dynmeans.report.packing import pack_chunk
 from dynmeans.report.render_page import render_report
 from dynmeans.runs.run import Run
 from dynmeans.runs.store.schema import (
     DATABASE,
     data_version,
     database_errors,
-    how_far,
     open_database,
+    read_progress,
 )
 
 _LOOK_SECONDS = 0.1
 _KEPT_CHUNKS = 32
 # Windows of one chunk: a page that slept for long gets several.
-_MOST_WINDOWS = 500
+_MAX_WINDOWS = 500
 # A page that is older is made anew; one that is younger catches up by chunks.
 _SUMMARY_SECONDS = 2.0
 _PAGE_SECONDS, _PAGE_WINDOWS = 60.0, 500
@@ -71,9 +71,9 @@ class RunFeed:
     async def _watch_one(self) -> None:
         """Look at a run until its database is another one."""
         path = self.folder / DATABASE
-        place, version = _place_of(path), None
+        place, version = _file_id(path), None
         with contextlib.closing(open_database(path)) as connection:
-            while _place_of(path) == place:
+            while _file_id(path) == place:
                 now = data_version(connection)
                 if now != version:
                     version = now
@@ -82,7 +82,7 @@ class RunFeed:
                 await asyncio.sleep(_LOOK_SECONDS)
 
     def _look(self, connection: sqlite3.Connection) -> None:
-        now = how_far(connection)
+        now = read_progress(connection)
         if now[0] != self.run_id:
             self._chunks.clear()
             self._summary = None
@@ -126,7 +126,7 @@ class RunFeed:
         """Return windows after a step as JSON, and the last of them; made once for all readers."""
         if run_id != self.run_id:
             raise ReplacedError
-        key = run_id, step + 1, min(self.last_step, step + _MOST_WINDOWS)
+        key = run_id, step + 1, min(self.last_step, step + _MAX_WINDOWS)
         if key not in self._chunks:
             self._chunks[key] = asyncio.create_task(self._chunk(*key))
             while len(self._chunks) > _KEPT_CHUNKS:
@@ -137,16 +137,16 @@ class RunFeed:
     async def _chunk(self, run_id: str, first: int, last: int) -> bytes:
         try:
             await self.page()  # says which axes there are
-            return bytes(await self.read(lambda run: self._made_chunk(run, first, last), run_id))
+            return bytes(await self.read(lambda run: self._make_chunk(run, first, last), run_id))
         except BaseException:
             self._chunks.pop((run_id, first, last), None)
             raise
 
-    def _made_chunk(self, run: Run, first: int, last: int) -> bytes:
+    def _make_chunk(self, run: Run, first: int, last: int) -> bytes:
         history = run.history(labels=False, first_step=first, last_step=last)
         assert run.memory is not None, "a run with windows has one"
         samples = list(run.samples(first_step=first, last_step=last))
-        drawn, kept = drawn_together(history, samples, run.memory.known_space)
+        drawn, kept = align_centers(history, samples, run.memory.space_or_raw)
         data = features_only(report_data(drawn, samples=kept), self._features)
         return json.dumps(pack_chunk(data), separators=(",", ":")).encode()
 
@@ -159,13 +159,13 @@ class RunFeed:
         return self._summary[1:]
 
     def _made_summary(self, run: Run) -> dict[str, Any]:
-        return summary_fields(run, typed(str(run.folder)))
+        return summary_fields(run, as_cli_options(str(run.folder)))
 
     async def page(self) -> str:
         """Return the page, at most a minute or 500 windows old; it catches up by itself."""
-        return str(await self.read(self._current_page))
+        return str(await self.read(self._render_page))
 
-    def _current_page(self, run: Run) -> str:
+    def _render_page(self, run: Run) -> str:
         with self._making:
             now, run_id = time.monotonic(), run.store.run_id
             if self._page is not None and self._page[0] == run_id:
@@ -173,14 +173,16 @@ class RunFeed:
                 is_old = now - made > _PAGE_SECONDS or self.last_step - step > _PAGE_WINDOWS
                 if self.last_step == step or not is_old:
                     return page
-            data = features_only(run_report(run, name_of=typed(str(run.folder)), has_rows=False))
+            data = features_only(
+                run_report(run, name_of=as_cli_options(str(run.folder)), has_rows=False)
+            )
             self._features = len(data.axes)
             page = render_report(data, live=run_id)
             self._page = run_id, now, int(data.batches.steps[-1]), page
             return page
 
 
-def _place_of(path: Path) -> tuple[int, int]:
+def _file_id(path: Path) -> tuple[int, int]:
     found = path.stat()
     return found.st_dev, found.st_ino
 

@@ -9,9 +9,9 @@ from urllib.parse import parse_qs, urlsplit
 
 from starlette.responses import JSONResponse
 
-MOST_BODY = 1 << 20
+MAX_BODY = 1 << 20
 BODY_SECONDS = 10.0
-_TOO_LARGE = 413, f"a request may hold at most {MOST_BODY:,} bytes"
+_TOO_LARGE = 413, f"a request may hold at most {MAX_BODY:,} bytes"
 COOKIE = "dynmeans_token"
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _HEADERS = (
@@ -50,12 +50,12 @@ class Guard:
         if refusal is None and scope["method"] not in ("GET", "HEAD"):
             body = await _whole_body(receive)
             if isinstance(body, bytes):
-                receive = _given(body, receive)
+                receive = _given_token(body, receive)
             else:
                 refusal = body
         cookie = self._new_cookie(scope)
         if refusal is not None:
-            app, cookie = _refusing(*refusal), []
+            app, cookie = _refuse(*refusal), []
 
         async def send_more(message: MutableMapping[str, Any]) -> None:
             if message["type"] == "http.response.start":
@@ -67,7 +67,7 @@ class Guard:
         await app(scope, receive, send_more)
 
     def _refusal(self, scope: Scope, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
-        if int(_digits(headers.get(b"content-length", b"0"))) > MOST_BODY:
+        if int(_digits(headers.get(b"content-length", b"0"))) > MAX_BODY:
             return _TOO_LARGE
         if self._token is not None:
             if not self._has_token(scope, headers):
@@ -78,30 +78,30 @@ class Guard:
         elif _host_of(headers.get(b"host", b"")) not in self._hosts:
             return 403, "this server answers to its own name only; use a token for others"
         if scope["method"] not in ("GET", "HEAD"):
-            return _refused_change(scope, headers)
+            return _check_origin(scope, headers)
         return None
 
     def _has_token(self, scope: Scope, headers: dict[bytes, bytes]) -> bool:
-        given = [headers.get(b"authorization", b"").removeprefix(b"Bearer ")]
-        given += [token.encode() for token in _asked(scope)]
+        requires_token = [headers.get(b"authorization", b"").removeprefix(b"Bearer ")]
+        requires_token += [token.encode() for token in _requested_host(scope)]
         try:
             cookies = SimpleCookie(headers.get(b"cookie", b"").decode("latin-1"))
-            given += [cookies[COOKIE].value.encode()] if COOKIE in cookies else []
+            requires_token += [cookies[COOKIE].value.encode()] if COOKIE in cookies else []
         except CookieError:
             pass
         expected = (self._token or "").encode()
         # Each is compared to its end, so that time tells nothing.
-        return any([hmac.compare_digest(one, expected) for one in given])
+        return any([hmac.compare_digest(one, expected) for one in requires_token])
 
     def _new_cookie(self, scope: Scope) -> list[tuple[bytes, bytes]]:
         """The token of the address goes into a cookie, which scripts cannot read."""
-        if self._token is None or not _asked(scope):
+        if self._token is None or not _requested_host(scope):
             return []
         value = f"{COOKIE}={self._token}; HttpOnly; SameSite=Strict; Path=/"
         return [(b"set-cookie", value.encode("latin-1"))]
 
 
-def _asked(scope: Scope) -> list[str]:
+def _requested_host(scope: Scope) -> list[str]:
     query = scope.get("query_string", b"").decode("latin-1")
     try:
         return parse_qs(query, max_num_fields=50).get("token", [])
@@ -109,7 +109,7 @@ def _asked(scope: Scope) -> list[str]:
         return []
 
 
-def _refused_change(scope: Scope, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
+def _check_origin(scope: Scope, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
     """A page of another site can send forms and plain text, but not this kind and origin."""
     kind = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
     if kind != b"application/json":
@@ -132,7 +132,7 @@ def _host_of(value: bytes) -> str:
 
 def _digits(value: bytes) -> str:
     text = value.decode("latin-1").strip()
-    return text if text.isascii() and text.isdecimal() and len(text) < 19 else str(MOST_BODY + 1)
+    return text if text.isascii() and text.isdecimal() and len(text) < 19 else str(MAX_BODY + 1)
 
 
 async def _whole_body(receive: Receive) -> bytes | tuple[int, str]:
@@ -149,21 +149,21 @@ async def _whole_body(receive: Receive) -> bytes | tuple[int, str]:
             return 400, "the body of the request is incomplete"
         body += message.get("body", b"")
         is_more = message.get("more_body", False)
-        if len(body) > MOST_BODY:
+        if len(body) > MAX_BODY:
             return _TOO_LARGE
     return body
 
 
-def _given(body: bytes, receive: Receive) -> Receive:
+def _given_token(body: bytes, receive: Receive) -> Receive:
     """Hand out a body that was read already, then what comes after it."""
     left = [{"type": "http.request", "body": body, "more_body": False}]
 
-    async def given() -> MutableMapping[str, Any]:
+    async def requires_token() -> MutableMapping[str, Any]:
         return left.pop() if left else await receive()
 
-    return given
+    return requires_token
 
 
-def _refusing(status: int, text: str) -> App:
+def _refuse(status: int, text: str) -> App:
     headers = {"connection": "close"} | ({"www-authenticate": "Bearer"} if status == 401 else {})
     return JSONResponse({"error": text}, status, headers)

@@ -31,25 +31,25 @@ class _Numbers:
         self._counters = {
             "rows": ("Rows taken in.", status.n_rows),
             "windows": ("Windows taken in.", status.n_windows),
-            "dropped_rows": ("Rows left out because a value was missing.", status.n_dropped),
-            "late_rows": ("Rows that came too late.", status.n_late),
+            "dropped_rows": ("Rows left out because a value was missing.", status.n_dropped_rows),
+            "late_rows": ("Rows that came too late.", status.n_late_rows),
             "dead_letters": ("Messages that could not be read as rows.", status.n_dead_letters),
-            "births": ("Clusters seen so far.", status.n_identities),
+            "births": ("Clusters seen so far.", status.n_clusters_total),
             "messages_read": ("Messages read from the stream.", read),
             "alerts": ("Alerts that rules led to.", n_alerts),
             "alerts_delivered": ("Alerts that were delivered.", n_delivered),
         }
         self._gauges = {
-            "clusters": ("Clusters in the last window.", status.n_clusters),
+            "clusters": ("Clusters in the last window.", status.n_active_clusters),
             "clusters_remembered": ("Clusters in memory, seen or not.", status.n_remembered),
             "cost": ("Cost of the last window.", status.cost),
-            "label_bytes": ("Size of the stored labels.", status.n_bytes),
+            "label_bytes": ("Size of the stored labels.", status.label_bytes),
             "is_running": ("Whether a process writes to the run.", status.is_running),
             "step_seconds": ("Time of the last step.", step_seconds),
             "commit_age_seconds": ("Time since the last window was committed.", _since(committed)),
             "event_time_lag_seconds": (
                 "Time since the beginning of the last window, by its own clock.",
-                _since(_moment(status.last_window)),
+                _since(_timestamp(status.last_window)),
             ),
             "alerts_waiting": ("Alerts that could not be delivered yet.", n_alerts - n_delivered),
             "readers": ("Pages that are connected.", n_readers),
@@ -70,7 +70,7 @@ def _since(moment: float | None) -> float | None:
     return None if moment is None else max(0.0, time.time() - moment)
 
 
-def _moment(window: str | None) -> float | None:
+def _timestamp(window: str | None) -> float | None:
     """Return when the last window began, where windows are named by moments."""
     try:
         began = datetime.fromisoformat(window or "")

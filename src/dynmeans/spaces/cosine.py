@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dynmeans.inputs.input_error import InputError
-from dynmeans.inputs.numbers import checked_count
+from dynmeans.inputs.numbers import check_count
 from dynmeans.records.arrays import BatchArray, FloatArray
 from dynmeans.spaces.space import Space
 
@@ -39,7 +39,7 @@ class Cosine(Space):
 
     name: ClassVar[str] = "cosine"
     unit: ClassVar[str] = "chord of unit vectors"
-    has_courses: ClassVar[bool] = False
+    supports_velocity: ClassVar[bool] = False
     centers: ClassVar[str] = "sphere"
     usual_penalty: ClassVar[float | None] = 2.0 * (1.0 - 0.3)
 
@@ -51,7 +51,7 @@ class Cosine(Space):
     def __post_init__(self) -> None:
         """Check the number of axes."""
         if self.n_axes is not None:
-            checked_count("n_axes", self.n_axes)
+            check_count("n_axes", self.n_axes)
         if self.axes is not None:
             object.__setattr__(self, "axes", tuple(map(tuple, self.axes)))
         if self.mean is not None:
@@ -116,11 +116,11 @@ class Cosine(Space):
         lengths = np.sqrt(np.sum(np.square(centers), axis=1, keepdims=True))
         return np.asarray(centers / np.where(lengths > 0, lengths, 1.0))
 
-    def moves_to_rows(self, moves: FloatArray, centers: FloatArray) -> FloatArray:
+    def velocities_to_rows(self, moves: FloatArray, centers: FloatArray) -> FloatArray:
         """Return the moves as they are, in the features: points are unit rows."""
         return moves if self.axes is None else np.asarray(moves @ np.array(self.axes).T)
 
-    def tell(self, squared: float) -> str:
+    def format_distance(self, squared: float) -> str:
         """Say the cosine between rows at this squared distance; none are farther than opposite."""
         if squared >= 4.0:
             return "the opposite direction"

@@ -10,7 +10,7 @@ import numpy as np
 
 from dynmeans.inputs.input_error import InputError
 from dynmeans.records.arrays import FloatArray
-from dynmeans.spaces.angle import turned_along
+from dynmeans.spaces.cyclic import rotate
 from dynmeans.spaces.space import Space, array_module
 from dynmeans.spaces.trigonometry import sin_and_cos
 
@@ -45,7 +45,7 @@ class Geo(Space):
 
     longitude_first: bool = False
 
-    def for_features(self, names: Sequence[str]) -> "Geo":
+    def bind_features(self, names: Sequence[str]) -> "Geo":
         """Take the order of the two from their names."""
         if len(names) != 2:
             raise InputError(
@@ -56,7 +56,7 @@ class Geo(Space):
             )
         return Geo(earth_features(names, (0.0, 0.0), (0.0, 0.0)) == (0, 1))
 
-    def could_become(self, learned: Space) -> bool:
+    def is_compatible(self, learned: Space) -> bool:
         """Say whether `learned` is of this kind: names may have told the order."""
         return isinstance(learned, Geo)
 
@@ -68,7 +68,7 @@ class Geo(Space):
             )
         return 3
 
-    def coordinates_of(self, features: tuple[int, ...]) -> tuple[int, ...]:
+    def point_columns(self, features: tuple[int, ...]) -> tuple[int, ...]:
         """Return all three: a course on the globe has latitude and longitude."""
         return (0, 1, 2)
 
@@ -106,7 +106,7 @@ class Geo(Space):
         found = [np.rad2deg(np.arctan2(z, np.hypot(x, y))), np.rad2deg(np.arctan2(y, x))]
         return np.stack(found[::-1] if self.longitude_first else found, axis=1)
 
-    def moves_to_rows(self, moves: FloatArray, centers: FloatArray) -> FloatArray:
+    def velocities_to_rows(self, moves: FloatArray, centers: FloatArray) -> FloatArray:
         """Return moves in degrees of latitude and longitude."""
         x, y, z = centers.T
         level = np.maximum(np.hypot(x, y), 1e-9)
@@ -117,9 +117,9 @@ class Geo(Space):
         found = [np.rad2deg(north), np.rad2deg(east)]
         return np.stack(found[::-1] if self.longitude_first else found, axis=1)
 
-    def carried(self, centers: FloatArray, moves: FloatArray, elapsed: Any) -> Any:
+    def extrapolate(self, centers: FloatArray, moves: FloatArray, elapsed: Any) -> Any:
         """Follow great circles."""
-        return turned_along(centers, moves, elapsed)
+        return rotate(centers, moves, elapsed)
 
 
 def earth_features(

@@ -11,13 +11,13 @@ _WHOLE = 20.0 / 360.0  # of a circle: a gap this small is none, and it is cut wh
 _PIECE = 0.03  # radians, about 200 km
 
 
-def seam_of(values: FloatArray, period: float) -> float:
+def find_seam(values: FloatArray, period: float) -> float:
     """Return where to cut a circle open: in the middle of its largest part without values.
 
     Values from the seam to a period beyond it are shown; those of one turn stay as they are where
     they can. A circle that is full is cut half a turn from 0.
 
-    >>> seam_of(np.array([178.0, -179.0, 175.0]), 360.0), seam_of(np.array([5.0, 9.0]), 24.0)
+    >>> find_seam(np.array([178.0, -179.0, 175.0]), 360.0), find_seam(np.array([5.0, 9.0]), 24.0)
     (-2.0, -5.0)
     """
     around = np.unique(np.mod(values, period))
@@ -33,12 +33,12 @@ def seam_of(values: FloatArray, period: float) -> float:
     return seam + period * float(np.floor((middle - seam) / period))
 
 
-def unwrapped(values: Any, seam: float, period: float) -> Any:
+def unwrap(values: Any, seam: float, period: float) -> Any:
     """Return angles from the seam to a period beyond it."""
     return values - period * np.floor((values - seam) / period)
 
 
-def shortest(differences: FloatArray, periods: Sequence[float | None]) -> FloatArray:
+def wrap_differences(differences: FloatArray, periods: Sequence[float | None]) -> FloatArray:
     """Return differences of rows, the short way round in the columns that have a period."""
     found = np.array(differences)
     for column, period in enumerate(periods):

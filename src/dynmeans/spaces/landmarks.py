@@ -6,14 +6,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dynmeans.inputs.input_error import InputError
-from dynmeans.inputs.numbers import checked_count, checked_number
+from dynmeans.inputs.numbers import check_count, check_number
 from dynmeans.records.arrays import BatchArray, FloatArray
 from dynmeans.spaces.space import Space
 
 _BLOCK = 4096  # rows whose similarities are held at a time
 _MAX_ROWS = 4000  # first rows that landmarks are chosen from
 _ROUNDS = 10  # of Lloyd's algorithm
-_LEAST_SHARE = 0.2  # of the usual number of rows: landmarks with fewer are outliers, and bridges
+_MIN_SHARE = 0.2  # of the usual number of rows: landmarks with fewer are outliers, and bridges
 _NEIGHBOR = 3  # whose distance is the unit of widths
 _WIDTHS = (0.3, 0.37, 0.45, 0.55, 0.7, 1.0)
 _MAX_GROUPS = 20
@@ -48,7 +48,7 @@ class Landmarks(Space):
     """
 
     name: ClassVar[str] = "landmarks"
-    has_courses: ClassVar[bool] = False
+    supports_velocity: ClassVar[bool] = False
 
     n_landmarks: int = 200
     width: Any = None
@@ -57,9 +57,9 @@ class Landmarks(Space):
 
     def __post_init__(self) -> None:
         """Check what was given."""
-        checked_count("n_landmarks", self.n_landmarks)
+        check_count("n_landmarks", self.n_landmarks)
         if self.width is not None:
-            checked_number("width", self.width, above=0)
+            check_number("width", self.width, above=0)
         if self.root is not None:
             for name in ("rows", "root"):
                 object.__setattr__(self, name, np.asarray(getattr(self, name)))
@@ -99,10 +99,10 @@ class Landmarks(Space):
         points = np.empty((len(values), len(self.root)))
         for start in range(0, len(values), _BLOCK):
             block = slice(start, start + _BLOCK)
-            points[block] = self._mapped(values[block].astype(np.float64))
+            points[block] = self._map_rows(values[block].astype(np.float64))
         return points.astype(values.dtype)
 
-    def _mapped(self, rows: FloatArray) -> FloatArray:
+    def _map_rows(self, rows: FloatArray) -> FloatArray:
         near = np.exp(_squared_distances(rows, self.rows) * (-0.5 / self.width**2))
         points = np.zeros((len(rows), len(self.root)))
         for column, factors in zip(near.T, self.root.T, strict=True):
@@ -110,7 +110,7 @@ class Landmarks(Space):
         lengths = np.sqrt((points * points).sum(axis=1, keepdims=True))
         return np.asarray(points / np.where(lengths > 0, lengths, 1.0))
 
-    def tell(self, squared: float) -> str:
+    def format_distance(self, squared: float) -> str:
         """Say the similarity of rows at this squared distance, 1 for those that are alike."""
         return f"similarity {1.0 - 0.5 * squared:.3g}"
 
@@ -119,11 +119,11 @@ class Landmarks(Space):
         squares = _squared_distances(centers, self.to_points(self.rows))
         return np.asarray(self.rows[np.argmin(squares, axis=1)])
 
-    def moves_to_rows(self, moves: FloatArray, centers: FloatArray) -> FloatArray:
+    def velocities_to_rows(self, moves: FloatArray, centers: FloatArray) -> FloatArray:
         """Return zeros: a similarity has no directions of features, and no courses."""
         return np.zeros_like(self.to_rows(centers))
 
-    def could_become(self, learned: Space) -> bool:
+    def is_compatible(self, learned: Space) -> bool:
         """Say whether `learned` is of this kind."""
         return isinstance(learned, Landmarks)
 
@@ -153,7 +153,7 @@ def _dense_landmarks(rows: FloatArray, n_landmarks: int) -> FloatArray:
         counts = np.bincount(nearest, minlength=len(centers)).astype(np.float64)
         sums = np.stack([np.bincount(nearest, column, len(centers)) for column in rows.T], axis=1)
         centers = np.where(counts[:, None] > 0, sums / np.maximum(counts, 1.0)[:, None], centers)
-    return centers[counts >= max(1.0, _LEAST_SHARE * len(rows) / len(centers))]
+    return centers[counts >= max(1.0, _MIN_SHARE * len(rows) / len(centers))]
 
 
 def _spectral_map(landmarks: FloatArray, width: float | None) -> tuple[float, FloatArray]:

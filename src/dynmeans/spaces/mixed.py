@@ -9,11 +9,11 @@ import numpy as np
 
 from dynmeans.inputs.features import feature_numbers
 from dynmeans.inputs.input_error import InputError
-from dynmeans.inputs.numbers import checked_number
+from dynmeans.inputs.numbers import check_number
 from dynmeans.records.arrays import BatchArray, FloatArray
 from dynmeans.spaces.space import Space, array_module
 
-_EXAMPLE = "0.1*geo(lat,lon) + angle:24(hour) + standard(speed)"
+_EXAMPLE = "0.1*geo(lat,lon) + cyclic:24(hour) + standard(speed)"
 _GROUP = re.compile(r"(?:([0-9.eE+-]+)\s*\*\s*)?([a-z]+(?::[^()]*)?)\s*\(([^()]*)\)")
 
 
@@ -36,7 +36,7 @@ class Mixed(Space):
     Examples
     --------
     >>> from dynmeans.spaces.named import find_space
-    >>> space = find_space("0.1*geo(lat,lon) + angle:24(hour)").for_features(["hour", "lat", "lon"])
+    >>> space = find_space("0.1*geo(lat,lon) + cyclic:24(hour)").bind_features(["hour", "lat", "lon"])
     >>> points = space.to_points(np.array([[23.5, 0.0, 0.0], [0.5, 0.0, 0.0]]))
     >>> points.shape, float(np.linalg.norm(points[0] - points[1]).round(2))
     ((2, 5), 1.0)
@@ -52,7 +52,7 @@ class Mixed(Space):
         if not self.groups:
             raise InputError("space", f"'mixed' needs its groups, as in {_EXAMPLE}")
         for group in self.groups:
-            checked_number("weight", group.weight, above=0)
+            check_number("weight", group.weight, above=0)
         named = [feature for group in self.groups for feature in group.features]
         if len(set(named)) < len(named):
             twice = next(feature for feature in named if named.count(feature) > 1)
@@ -64,9 +64,9 @@ class Mixed(Space):
         return all(group.space.is_elementwise for group in self.groups)
 
     @property
-    def has_courses(self) -> bool:  # type: ignore[override]
+    def supports_velocity(self) -> bool:  # type: ignore[override]
         """Whether every group has."""
-        return all(group.space.has_courses for group in self.groups)
+        return all(group.space.supports_velocity for group in self.groups)
 
     @property
     def is_curved(self) -> bool:  # type: ignore[override]
@@ -78,7 +78,7 @@ class Mixed(Space):
         """Whether every group is, and features are known by their numbers."""
         return all(g.space.is_fitted and not _is_named(g) for g in self.groups)
 
-    def for_features(self, names: Sequence[str]) -> "Mixed":
+    def bind_features(self, names: Sequence[str]) -> "Mixed":
         """Find the features of each group by their names."""
         groups = []
         for group in self.groups:
@@ -86,7 +86,7 @@ class Mixed(Space):
                 groups.append(group)
                 continue
             numbers = [_number_of(feature, names) for feature in group.features]
-            space = group.space.for_features([names[number] for number in numbers])
+            space = group.space.bind_features([names[number] for number in numbers])
             groups.append(Group(space, tuple(numbers), group.weight))
         return Mixed(tuple(groups))
 
@@ -98,13 +98,13 @@ class Mixed(Space):
         ]
         return Mixed(tuple(fitted))
 
-    def could_become(self, learned: Space) -> bool:
+    def is_compatible(self, learned: Space) -> bool:
         """Say whether group by group `learned` may be what `fit` made."""
         return (
             isinstance(learned, Mixed)
             and len(learned.groups) == len(self.groups)
             and all(
-                mine.weight == other.weight and mine.space.could_become(other.space)
+                mine.weight == other.weight and mine.space.is_compatible(other.space)
                 for mine, other in zip(self.groups, learned.groups, strict=True)
             )
         )
@@ -114,12 +114,12 @@ class Mixed(Space):
         self._check_features(n_features)
         return sum(group.space.n_coordinates(len(group.features)) for group in self.groups)
 
-    def coordinates_of(self, features: tuple[int, ...]) -> tuple[int, ...]:
+    def point_columns(self, features: tuple[int, ...]) -> tuple[int, ...]:
         """Return the coordinates of those groups that hold these features."""
         found: list[int] = []
         for group, start in self._starts():
             inside = tuple(i for i, f in enumerate(group.features) if f in features)
-            found += [start + c for c in group.space.coordinates_of(inside)] if inside else []
+            found += [start + c for c in group.space.point_columns(inside)] if inside else []
         return tuple(found)
 
     def periods(self, n_features: int) -> tuple[float | None, ...]:
@@ -139,14 +139,14 @@ class Mixed(Space):
                 return columns[at[0]], columns[at[1]]
         return None
 
-    def tell(self, squared: float) -> str:
+    def format_distance(self, squared: float) -> str:
         """Say how far each group alone may be apart at this squared distance.
 
         >>> from dynmeans.spaces.named import find_space
-        >>> find_space("0.1*geo(0,1) + angle:24(2)").tell(4.0)
+        >>> find_space("0.1*geo(0,1) + cyclic:24(2)").tell(4.0)
         '20 km or 2 h'
         """
-        return " or ".join(g.space.tell(squared / g.weight**2) for g in self.groups)
+        return " or ".join(g.space.format_distance(squared / g.weight**2) for g in self.groups)
 
     def to_points(self, rows: Any) -> Any:
         """Return the points of all groups side by side."""
@@ -163,19 +163,19 @@ class Mixed(Space):
             rows[:, self._columns(group)] = group.space.to_rows(part)
         return rows
 
-    def moves_to_rows(self, moves: FloatArray, centers: FloatArray) -> FloatArray:
+    def velocities_to_rows(self, moves: FloatArray, centers: FloatArray) -> FloatArray:
         """Return the moves of all groups, in the order of the rows."""
         rows = np.empty((len(centers), sum(len(group.features) for group in self.groups)))
         for (group, part), (_, place) in zip(self._parts(moves), self._parts(centers), strict=True):
-            rows[:, self._columns(group)] = group.space.moves_to_rows(part, place)
+            rows[:, self._columns(group)] = group.space.velocities_to_rows(part, place)
         return rows
 
-    def carried(self, centers: FloatArray, moves: FloatArray, elapsed: Any) -> Any:
+    def extrapolate(self, centers: FloatArray, moves: FloatArray, elapsed: Any) -> Any:
         """Move each group in its own way."""
         places, courses = np.empty_like(centers), np.empty_like(moves)
         for group, start in self._starts():
             at = slice(start, start + group.space.n_coordinates(len(group.features)))
-            places[:, at], courses[:, at] = group.space.carried(
+            places[:, at], courses[:, at] = group.space.extrapolate(
                 centers[:, at], moves[:, at], elapsed
             )
         return places, courses

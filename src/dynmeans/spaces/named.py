@@ -4,8 +4,8 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from dynmeans.inputs.input_error import InputError
-from dynmeans.spaces.angle import Angle
 from dynmeans.spaces.cosine import Cosine, Words
+from dynmeans.spaces.cyclic import Angle
 from dynmeans.spaces.geo import Geo
 from dynmeans.spaces.landmarks import Landmarks
 from dynmeans.spaces.mixed import Group, Mixed, read_groups
@@ -24,10 +24,10 @@ SPACES: dict[str, type[Space]] = {
 def find_space(space: object) -> Space:
     """Return the space of a name, or the space itself.
 
-    A name may have a parameter, ``angle:24``; several make a mixed space,
-    ``0.1*geo(lat,lon) + angle:24(hour)``.
+    A name may have a parameter, ``cyclic:24``; several make a mixed space,
+    ``0.1*geo(lat,lon) + cyclic:24(hour)``.
 
-    >>> find_space("standard").unit, find_space("angle:24").period
+    >>> find_space("standard").unit, find_space("cyclic:24").period
     ('standard deviations', 24.0)
     """
     if isinstance(space, Space):

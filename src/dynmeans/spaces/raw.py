@@ -22,7 +22,7 @@ class Raw(Space):
         """Return the centers."""
         return centers
 
-    def moves_to_rows(self, moves: FloatArray, centers: FloatArray) -> FloatArray:
+    def velocities_to_rows(self, moves: FloatArray, centers: FloatArray) -> FloatArray:
         """Return the moves."""
         return moves
 

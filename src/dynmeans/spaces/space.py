@@ -28,7 +28,7 @@ class Space(ABC):
     is_elementwise : bool
         Whether `to_points` rounds each operation by itself, so that it gives the same bits on any
         array as it is, on a GPU too; else rows there are mapped in memory.
-    has_courses : bool
+    supports_velocity : bool
         Whether a velocity means something.
     is_curved : bool
         Whether courses bend: `carried` says where they lead.
@@ -42,7 +42,7 @@ class Space(ABC):
     name: ClassVar[str]
     unit: ClassVar[str] = ""
     is_elementwise: ClassVar[bool] = False
-    has_courses: ClassVar[bool] = True
+    supports_velocity: ClassVar[bool] = True
     is_curved: ClassVar[bool] = False
     centers: ClassVar[str] = "mean"
     usual_penalty: ClassVar[float | None] = None
@@ -56,18 +56,18 @@ class Space(ABC):
         """Return this space as learned from the first rows of a stream."""
         return self
 
-    def for_features(self, names: Sequence[str]) -> "Space":
+    def bind_features(self, names: Sequence[str]) -> "Space":
         """Return this space for features of these names, where the names say something to it."""
         return self
 
     @classmethod
     def from_text(cls, text: str) -> "Space":
-        """Read what follows the name and a colon, as in ``angle:24``."""
+        """Read what follows the name and a colon, as in ``cyclic:24``."""
         if text:
             raise InputError("space", f"{cls.name!r} takes no parameter", got=f"{cls.name}:{text}")
         return cls()
 
-    def could_become(self, learned: "Space") -> bool:
+    def is_compatible(self, learned: "Space") -> bool:
         """Say whether `learned` may be what `fit` made of this space."""
         if self.is_fitted:
             return self == learned
@@ -77,7 +77,7 @@ class Space(ABC):
         """Return how many coordinates a point has, for rows of so many features."""
         return n_features
 
-    def coordinates_of(self, features: tuple[int, ...]) -> tuple[int, ...]:
+    def point_columns(self, features: tuple[int, ...]) -> tuple[int, ...]:
         """Return the coordinates that features become, for those who name features by number."""
         return features
 
@@ -98,14 +98,14 @@ class Space(ABC):
         """Return centers in the units of the rows."""
 
     @abstractmethod
-    def moves_to_rows(self, moves: FloatArray, centers: FloatArray) -> FloatArray:
+    def velocities_to_rows(self, moves: FloatArray, centers: FloatArray) -> FloatArray:
         """Return small moves of points at `centers`, such as velocities, in units of the rows."""
 
-    def carried(self, centers: FloatArray, moves: FloatArray, elapsed: Any) -> Any:
+    def extrapolate(self, centers: FloatArray, moves: FloatArray, elapsed: Any) -> Any:
         """Return centers and moves after so many steps of each on its course."""
         return centers + moves * np.reshape(elapsed, (-1, 1)), moves
 
-    def tell(self, squared: float) -> str:
+    def format_distance(self, squared: float) -> str:
         """Say a squared distance in the unit of the space.
 
         >>> from dynmeans.spaces.named import find_space
@@ -144,7 +144,7 @@ def short_number(value: float) -> str:
     return f"{rounded:,.10g}" if 1e-4 <= abs(rounded) < 1e7 else f"{value:.3g}"
 
 
-def points_where_they_lie(space: Space, rows: Any) -> Any:
+def map_on_device(space: Space, rows: Any) -> Any:
     """Return the points of rows in memory or on a GPU there, with the same bits."""
     numbers = array_module(rows)
     if numbers is np or space.is_elementwise:
@@ -157,6 +157,6 @@ def array_module(rows: Any) -> Any:
     return sys.modules["cupy"] if hasattr(rows, "__cuda_array_interface__") else np
 
 
-def beside(rows: Any, numbers: Any) -> Any:
+def as_same_device(rows: Any, numbers: Any) -> Any:
     """Return the numbers where the rows lie: CuPy takes no arrays from memory."""
     return array_module(rows).asarray(numbers)

@@ -8,11 +8,11 @@ import numpy as np
 
 from dynmeans.records.arrays import BatchArray, FloatArray
 from dynmeans.spaces.raw import RAW
-from dynmeans.spaces.space import Space, beside
+from dynmeans.spaces.space import Space, as_same_device
 
 # A feature whose spread is this many times another's leaves the other no say in a distance.
 MAX_RATIO = 10.0
-ODD = 1000.0  # times the middle half: no value that belongs to the others
+OUTLIER_FACTOR = 1000.0  # times the middle half: no value that belongs to the others
 FEW = 0.01  # of the values: more are no accident
 # Where the middle half of a feature is constant, wider shares say how far it spreads.
 _SHARES = ((0.25, 0.75), (0.1, 0.9), (0.01, 0.99), (0.0, 1.0))
@@ -73,7 +73,7 @@ class Standard(Space):
 
     def to_points(self, rows: Any) -> Any:
         """Return standardized rows, in the precision they came in."""
-        mean, spread = (beside(rows, numbers) for numbers in (self.mean, self.spread))
+        mean, spread = (as_same_device(rows, numbers) for numbers in (self.mean, self.spread))
         points = (rows - mean) / spread
         return points.astype(np.float32) if rows.dtype == np.float32 else points
 
@@ -81,7 +81,7 @@ class Standard(Space):
         """Return standardized centers in the units of the rows."""
         return np.asarray(centers * self.spread + self.mean)
 
-    def moves_to_rows(self, moves: FloatArray, centers: FloatArray) -> FloatArray:
+    def velocities_to_rows(self, moves: FloatArray, centers: FloatArray) -> FloatArray:
         """Return standardized moves in the units of the rows."""
         return np.asarray(moves * self.spread)
 
@@ -134,7 +134,7 @@ class Auto(Space):
             return RAW
         return Standard().fit(rows, weights)
 
-    def could_become(self, learned: Space) -> bool:
+    def is_compatible(self, learned: Space) -> bool:
         """Say whether `learned` is one of the two, or nothing was learned yet."""
         return learned.name in (RAW.name, Standard.name, self.name)
 
@@ -146,7 +146,7 @@ class Auto(Space):
         """Refuse, as `to_points`."""
         return np.asarray(self.to_points(centers))
 
-    def moves_to_rows(self, moves: FloatArray, centers: FloatArray) -> FloatArray:
+    def velocities_to_rows(self, moves: FloatArray, centers: FloatArray) -> FloatArray:
         """Refuse, as `to_points`."""
         return np.asarray(self.to_points(moves))
 
@@ -160,13 +160,13 @@ def mean_and_spread(
     """
     points = np.asarray(rows, np.float64)
     weights = np.ones(len(points)) if weights is None else weights
-    is_odd = odd_cells(points, *quartiles(points, weights))
+    is_odd = find_outliers(points, *quartiles(points, weights))
     is_odd &= weights @ is_odd <= FEW * weights.sum()
     shares = np.where(is_odd, 0.0, weights[:, None])
     totals = _sums(shares)
-    mean = _rounded(_sums(points * shares) / totals)
+    mean = _round(_sums(points * shares) / totals)
     squares = (points - mean) ** 2 * shares
-    return mean, _rounded(np.sqrt(_sums(squares) / totals))
+    return mean, _round(np.sqrt(_sums(squares) / totals))
 
 
 def quartiles(points: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -176,9 +176,9 @@ def quartiles(points: FloatArray, weights: FloatArray) -> tuple[FloatArray, Floa
     return middle, spread
 
 
-def odd_cells(points: Any, middle: FloatArray, spread: FloatArray) -> Any:
+def find_outliers(points: Any, middle: FloatArray, spread: FloatArray) -> Any:
     """Say which values lie so far out that they must not decide a unit, a scale or a mean."""
-    return np.abs(points - middle) > ODD * spread
+    return np.abs(points - middle) > OUTLIER_FACTOR * spread
 
 
 def _middle_and_range(values: FloatArray, weights: FloatArray) -> tuple[float, float]:
@@ -200,6 +200,6 @@ def _sums(terms: FloatArray) -> FloatArray:
     return np.array([math.fsum(column) for column in terms.T.tolist()])
 
 
-def _rounded(values: FloatArray) -> FloatArray:
+def _round(values: FloatArray) -> FloatArray:
     fractions, exponents = np.frexp(values)
     return np.asarray(np.ldexp(np.rint(np.ldexp(fractions, _BITS)), exponents - _BITS))

@@ -12,8 +12,8 @@ from pyspark.sql.functions import pandas_udf
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.checks import MAX_COORDINATE
 from dynmeans.follow.memory import Memory
+from dynmeans.follow.model_config import ModelConfig
 from dynmeans.follow.predict import predict
-from dynmeans.follow.recipe import Recipe
 from dynmeans.runs.run import Run
 
 
@@ -44,7 +44,7 @@ def assign_udf(memory: Any) -> Any:
 def assigner(memory: Any) -> Callable[..., pd.Series]:
     """Return the function that the UDF runs on the columns of some rows."""
     known = _read(memory)
-    recipe = Recipe(space=known.space)
+    model_config = ModelConfig(space=known.space)
 
     def assign(*columns: pd.Series) -> pd.Series:
         if len(columns) != known.n_features:
@@ -57,7 +57,7 @@ def assigner(memory: Any) -> Callable[..., pd.Series]:
         is_whole = (np.abs(points) <= MAX_COORDINATE).all(axis=1)
         labels = pd.Series(pd.NA, index=range(len(points)), dtype="Int64")
         batch = Batch(np.ascontiguousarray(points[is_whole]))
-        labels[is_whole] = predict(recipe, known, batch)[0]
+        labels[is_whole] = predict(model_config, known, batch)[0]
         return labels
 
     return assign

@@ -12,9 +12,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dynmeans.follow.defaults import recipe_of, with_defaults
-from dynmeans.follow.recipe import Recipe
-from dynmeans.inputs.batch_times import checked_time_step
+from dynmeans.follow.defaults import make_model_config, with_defaults
+from dynmeans.follow.model_config import ModelConfig
+from dynmeans.inputs.batch_times import check_time_step
 from dynmeans.inputs.fields import one_of
 from dynmeans.records.arrays import FloatArray
 from dynmeans.runs.configuration import RunConfig
@@ -38,7 +38,7 @@ class _Columns:
     id: str | None
     weight: str | None
 
-    def named(self) -> list[str]:
+    def column_names(self) -> list[str]:
         extra = [name for name in (self.time, self.id, self.weight) if name is not None]
         return list(dict.fromkeys([*self.features, *extra]))
 
@@ -52,7 +52,7 @@ def foreach_batch(
     time_step: float | timedelta | None = None,
     id: str | None = None,
     weight: str | None = None,
-    recipe: Recipe | None = None,
+    model_config: ModelConfig | None = None,
     n_threads: int | None = None,
     on_missing: str = "error",
     **parameters: Any,
@@ -79,14 +79,14 @@ def foreach_batch(
         Column of row names, integers or text, stored beside the labels.
     weight : str, optional
         Column of weights.
-    recipe : Recipe, optional
+    model_config : ModelConfig, optional
         What the stream is followed by; "auto" chooses on the first micro-batch.
     n_threads : int, optional
         As of `DynamicMeans`; the result never depends on it.
     on_missing : {"error", "drop"}
         What to do with rows that lack a feature, a weight or a time.
     **parameters
-        The parameters of a `Recipe`, in place of one. {defaults}
+        The parameters of a `ModelConfig`, in place of one. {defaults}
 
     Examples
     --------
@@ -100,7 +100,7 @@ def foreach_batch(
     one_of("on_missing", on_missing, ON_MISSING)
     names = (features,) if isinstance(features, str) else tuple(features)
     columns = _Columns(names, time, id, weight)
-    step_length = checked_time_step(time_step, time, argument="time", ticks_per_microsecond=1)
+    step_length = check_time_step(time_step, time, argument="time", ticks_per_microsecond=1)
     source = {
         "input": "spark",
         "time": time,
@@ -109,8 +109,8 @@ def foreach_batch(
         "weight": weight,
         "on_missing": on_missing,
     }
-    asked, folder = recipe_of("foreach_batch", recipe, **parameters), Path(run_folder)
-    asked.refuse("a stream of Spark", ("families", "min_cluster_size", "min_life"))
+    asked, folder = make_model_config("foreach_batch", model_config, **parameters), Path(run_folder)
+    asked.reject_fields("a stream of Spark", ("families", "min_cluster_size", "min_batches"))
     config = RunConfig(columns.features, asked, source)
 
     def take_in(frame: Any, epoch_id: int) -> None:
@@ -141,12 +141,12 @@ def _query_id(frame: Any) -> str | None:
 
 def _collect(frame: Any, columns: _Columns) -> pa.Table:
     """Bring the rows to the driver, in an order that does not depend on how Spark parted them."""
-    missing = [name for name in columns.named() if name not in frame.columns]
+    missing = [name for name in columns.column_names() if name not in frame.columns]
     if missing:
         raise ValueError(
             f"the stream has no column {missing[0]!r}; it has {', '.join(frame.columns)}."
         )
-    rows = frame.select(*columns.named())
+    rows = frame.select(*columns.column_names())
     table = rows.toArrow() if hasattr(rows, "toArrow") else pa.Table.from_pandas(rows.toPandas())
     first = [name for name in (columns.time, columns.id) if name is not None]
     keys = list(dict.fromkeys([*first, *columns.features]))
@@ -182,7 +182,7 @@ def _to_window(
         row_ids=ids,
         times=times,
         weights=None if columns.weight is None else _numbers(table, (columns.weight,))[:, 0],
-        n_dropped=n_rows - table.num_rows,
+        n_dropped_rows=n_rows - table.num_rows,
         position={"latest": known if latest is None else latest},
     )
 

@@ -4,7 +4,7 @@ import html
 import re
 import unicodedata
 
-MOST_CHARACTERS = 40  # of a word: what is longer is a key or a path
+MAX_CHARACTERS = 40  # of a word: what is longer is a key or a path
 _LEFT_OUT = re.compile(
     r"<[a-zA-Z/!][^<>]{0,1000}>"  # tags
     r"|https?://\S+|www\.\S+|\bhttp\S*"
@@ -48,7 +48,7 @@ def _without_elision(token: str) -> str:
 
 
 def _is_word(word: str) -> bool:
-    is_long = 2 <= len(word) <= MOST_CHARACTERS
+    is_long = 2 <= len(word) <= MAX_CHARACTERS
     return is_long and word != "rt" and any(character.isalpha() for character in word)
 
 

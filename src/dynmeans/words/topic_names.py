@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from dynmeans.words.split_words import split_words
 
-MOST_CHARACTERS, MOST_WORDS = 30, 3
-_LEAST_LIFT = 2.0  # times as frequent here as in all other texts
-_LEAST_SHARE = 0.25  # of the share of the first word, for another one
+MAX_CHARACTERS, MAX_WORDS = 30, 3
+_MIN_LIFT = 2.0  # times as frequent here as in all other texts
+_MIN_SHARE = 0.25  # of the share of the first word, for another one
 
 
 @dataclass(slots=True)
@@ -37,12 +37,12 @@ class WordCounts:
     def names(self, stop_words: frozenset[str]) -> dict[int, str]:
         """Return a name for each topic that has a word."""
         every: Counter[str] = Counter()
-        for counted in self.words.values():
-            every.update(counted)
+        for format_count in self.words.values():
+            every.update(format_count)
         n_texts = self.sizes.total()
         found = {}
-        for topic, counted in self.words.items():
-            words = {word: n for word, n in counted.items() if word not in stop_words}
+        for topic, format_count in self.words.items():
+            words = {word: n for word, n in format_count.items() if word not in stop_words}
             if name := _name(_shares(words, self.sizes[topic], every, n_texts)):
                 found[topic] = name
         return found
@@ -58,7 +58,7 @@ def _shares(
     found = []
     for word, n in words.items():
         elsewhere = (every[word] - n) / max(n_texts - size, 1)
-        if n / size >= _LEAST_LIFT * elsewhere:
+        if n / size >= _MIN_LIFT * elsewhere:
             found.append((-n, elsewhere * n_texts if size > 1 else 0, -len(word), word))
     return [(word, -n / size) for n, _, _, word in sorted(found)]
 
@@ -69,8 +69,8 @@ def _name(shares: Iterable[tuple[str, float]]) -> str:
     for word, share in shares:
         best = best or share
         longer = f"{name}, {word}" if name else word
-        if n_words == MOST_WORDS or share < _LEAST_SHARE * best:
+        if n_words == MAX_WORDS or share < _MIN_SHARE * best:
             break
-        if len(longer) <= MOST_CHARACTERS:
+        if len(longer) <= MAX_CHARACTERS:
             name, n_words = longer, n_words + 1
     return name

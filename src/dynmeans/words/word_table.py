@@ -16,8 +16,8 @@ from dynmeans.words.split_words import split_words
 Array = npt.NDArray[Any]
 WIDTH = 1024  # numbers of a vector, and signs of a word
 COMPANY_UNIT = 2.0**-14  # of the whole numbers that company is added up in
-MOST_WORDS = 30_000  # that are remembered
-_MOST_TEXTS = 1 << 17  # of one word, before its company is halved: its sums stay in 32 bits
+MAX_WORDS = 30_000  # that are remembered
+_MAX_TEXTS = 1 << 17  # of one word, before its company is halved: its sums stay in 32 bits
 _BLOCK = 10_000  # texts that are looked at together
 _KNOWN, _PRIOR_PAIRS, _LEAST_WEIGHT, _LEAST_BASE = 8, 30.0, 0.05, 1e-4
 _HALF_KNOWN = 10.0  # texts after which the company of a word is half as long as its signs
@@ -53,7 +53,7 @@ class WordTable:
     """
 
     def __init__(
-        self, stop_words: frozenset[str] = frozenset(), most_words: int = MOST_WORDS
+        self, stop_words: frozenset[str] = frozenset(), most_words: int = MAX_WORDS
     ) -> None:
         self.stop_words, self.most_words = stop_words, most_words
         self.places: dict[str, int] = {}
@@ -80,8 +80,8 @@ class WordTable:
 
     def map(self, texts: Iterable[str | None]) -> npt.NDArray[np.float32]:
         """Return rows without learning; a word that is new is known by its signs alone."""
-        counted = self._count(texts)
-        rows = [self._rows(block) for block in _blocks(counted)]
+        format_count = self._count(texts)
+        rows = [self._rows(block) for block in _blocks(format_count)]
         return np.concatenate(rows) if rows else np.zeros((0, WIDTH), np.float32)
 
     def _count(self, texts: Iterable[str | None]) -> Counted:
@@ -112,10 +112,10 @@ class WordTable:
         for name, column in self._columns.items():
             self._columns[name] = np.append(column, np.zeros(n - n_old, column.dtype))
 
-    def _learn(self, counted: Counted) -> None:
+    def _learn(self, format_count: Counted) -> None:
         """Add the rest of each text to the company of its words; rare words weigh more in it."""
-        self.totals.n_texts += len(counted.starts) - 1
-        seen_in, words = self._columns["seen_in"], counted.words
+        self.totals.n_texts += len(format_count.starts) - 1
+        seen_in, words = self._columns["seen_in"], format_count.words
         np.add.at(seen_in, words, 1)
         self._columns["last_seen"][words] = self.totals.n_windows
         used = np.unique(words)
@@ -123,8 +123,10 @@ class WordTable:
         shares = (1.0 + self.totals.n_texts) / (1.0 + seen_in[used])
         rarity[used] = rounded_logarithm(shares.astype(np.float64))
         # Whole multiples of 2^-20: their sums are exact in any order.
-        parts = np.rint(np.sqrt(counted.counts) * rarity[words] * 2.0**20) * 2.0**-20
-        self.totals.n_rests += compiled.learn_company(counted.starts, words, parts, *self._tables())
+        parts = np.rint(np.sqrt(format_count.counts) * rarity[words] * 2.0**20) * 2.0**-20
+        self.totals.n_rests += compiled.learn_company(
+            format_count.starts, words, parts, *self._tables()
+        )
         names = list(self.places)
         self._changed.update(names[word] for word in used.tolist())
         self._halve(used)
@@ -134,20 +136,20 @@ class WordTable:
 
     def _halve(self, used: IntArray) -> None:
         n_texts = self._columns["n_texts"]
-        for word in used[n_texts[used] >= _MOST_TEXTS].tolist():
+        for word in used[n_texts[used] >= _MAX_TEXTS].tolist():
             halved = self._company[word] >> 1
             self.total -= self._company[word] - halved
             self.totals.n_rests -= int(n_texts[word] - (n_texts[word] >> 1))
             self._company[word], n_texts[word] = halved, n_texts[word] >> 1
 
-    def _rows(self, counted: Counted) -> npt.NDArray[np.float32]:
-        used, where = np.unique(counted.words, return_inverse=True)
+    def _rows(self, format_count: Counted) -> npt.NDArray[np.float32]:
+        used, where = np.unique(format_count.words, return_inverse=True)
         n = self._columns["n_texts"][used].astype(np.float64)
         shares = np.where(n >= 2, n / (n + _HALF_KNOWN), 0.0)
         tables = self._tables()
         directions = compiled.word_directions(*tables, self.totals.n_rests, used, shares)
-        parts = np.sqrt(counted.counts) * self._weights(used, n)[where]
-        return compiled.text_rows(counted.starts, where.astype(np.int64), parts, directions)
+        parts = np.sqrt(format_count.counts) * self._weights(used, n)[where]
+        return compiled.text_rows(format_count.starts, where.astype(np.int64), parts, directions)
 
     def _weights(self, used: IntArray, n: FloatArray) -> FloatArray:
         """How far the company of a word is its own: 1 for most words, little for stop words.
@@ -230,9 +232,9 @@ def _signs_of(word: str) -> Array:
     return np.frombuffer(data, np.uint8)
 
 
-def _blocks(counted: Counted) -> Iterable[Counted]:
-    n_texts = len(counted.starts) - 1
+def _blocks(format_count: Counted) -> Iterable[Counted]:
+    n_texts = len(format_count.starts) - 1
     for begin in range(0, n_texts, _BLOCK):
-        starts = counted.starts[begin : min(begin + _BLOCK, n_texts) + 1]
+        starts = format_count.starts[begin : min(begin + _BLOCK, n_texts) + 1]
         part = slice(starts[0], starts[-1])
-        yield Counted(starts - starts[0], counted.words[part], counted.counts[part])
+        yield Counted(starts - starts[0], format_count.words[part], format_count.counts[part])

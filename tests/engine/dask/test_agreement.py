@@ -12,7 +12,7 @@ from dask_streams import DaskStream, assert_same_bits, uneven_chunks
 from distributed import futures_of
 
 from dynmeans import ClusterState, Penalties, VisitingOrders, step
-from dynmeans.engine.dask import assign_labels, take_batch
+from dynmeans.engine.dask import assign_labels, prepare_batch
 from dynmeans.engine.dask.piece import Piece
 from dynmeans.engine.dask.piece_run import PieceRun
 from dynmeans.engine.dask.step import step_with_rounds
@@ -188,7 +188,7 @@ def test_replies_are_small_beside_the_rows(client):
     rng = np.random.default_rng(0)
     centers = rng.random((20, 2)) * 9
     points = centers[rng.integers(20, size=200_000)] + 0.05 * rng.normal(size=(200_000, 2))
-    batch = take_batch(da.from_array(points, chunks=(30_000, 2)), None, 2)
+    batch = prepare_batch(da.from_array(points, chunks=(30_000, 2)), None, 2)
     _, _, rounds = step_with_rounds(
         batch,
         ClusterState.empty(2),

@@ -18,7 +18,7 @@ from dask_streams import before_rounds, crowd, kill_a_worker
 from distributed import Client
 
 from dynmeans import ClusterState, DynamicMeans, Penalties, VisitingOrders, step
-from dynmeans.engine.dask import cluster, take_batch
+from dynmeans.engine.dask import cluster, prepare_batch
 from dynmeans.engine.dask.piece import Piece
 from dynmeans.engine.dask.piece_run import PieceRun
 from dynmeans.engine.dask.step import step_with_rounds
@@ -63,7 +63,7 @@ def kill_the_last(client, workers):
 
 def run_and_kill(monkeypatch, happenings):
     rounds = before_rounds(monkeypatch, happenings)
-    batch = take_batch(lazy_batch(), None, 2)
+    batch = prepare_batch(lazy_batch(), None, 2)
     state, clustering, _ = step_with_rounds(
         batch, ClusterState.empty(2), PENALTIES, VisitingOrders(4, 2), 1.0
     )
@@ -106,7 +106,7 @@ def test_pieces_that_move_to_another_worker_change_no_bit(cluster_to_break, monk
         client.retire_workers(workers[:1])
 
     # Some rows in doubt at a time: in most rounds the client has decided about rows since the last.
-    monkeypatch.setattr(cluster, "_MOST_BYTES", 100_000)
+    monkeypatch.setattr(cluster, "_MAX_BYTES", 100_000)
     monkeypatch.setattr(cluster, "_PAYS", 0)
     monkeypatch.setattr(cluster, "_MOVERS", 0)
     assert_as_on_one_machine(run_and_kill(monkeypatch, {12: retire_one}))

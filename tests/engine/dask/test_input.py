@@ -16,7 +16,7 @@ from dynmeans import (
     step,
 )
 from dynmeans.algorithm.visiting_orders import visiting_orders
-from dynmeans.engine.dask import take_batch
+from dynmeans.engine.dask import prepare_batch
 
 RNG = np.random.default_rng(0)
 POINTS = np.vstack([RNG.normal(size=(40, 2)), RNG.normal(size=(50, 2)) + 9])
@@ -158,7 +158,7 @@ def test_futures_of_frames_with_other_columns_are_refused_by_name(client):
 
 
 def test_feature_names_of_futures_are_those_of_the_first_frame(client):
-    batch = take_batch(client.scatter(frames("yx", "xy")), None, None)
+    batch = prepare_batch(client.scatter(frames("yx", "xy")), None, None)
     assert batch.feature_names == ["y", "x"]
 
 
@@ -196,7 +196,7 @@ def test_client_that_is_not_the_default_one_is_found_by_its_futures(two_workers)
 def test_default_client_of_another_cluster_is_not_asked(client, two_workers):
     with Client(two_workers, set_as_default=False) as other:
         rows = other.persist(da.from_array(POINTS, chunks=(25, 2)))
-        assert take_batch(rows, None, 2).client is other
+        assert prepare_batch(rows, None, 2).client is other
 
 
 def test_many_small_chunks_need_no_task_each(client, monkeypatch):
@@ -311,8 +311,8 @@ def test_failed_batch_leaves_the_estimator_as_it_was(client):
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ((-1, 1), ValueError, "entropy must be from 0 to"),
-        ((0.5, 1), TypeError, "entropy must be an integer"),
+        ((-1, 1), ValueError, "seed must be from 0 to"),
+        ((0.5, 1), TypeError, "seed must be an integer"),
         ((0, 0), ValueError, "n_init must be from 1"),
     ],
 )

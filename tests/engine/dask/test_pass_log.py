@@ -25,10 +25,10 @@ def at(key):
     return key * ROOM
 
 
-def opened(*pairs):
+def new_slots(*pairs):
     """Clusters at their own slot number, opened at the turns with these keys."""
     slots = np.array([slot for _, slot in pairs])
-    return SlotChanges.opened(
+    return SlotChanges.new_slots(
         turns(*[key for key, _ in pairs]), slots, slots[:, None].astype(float)
     )
 
@@ -38,7 +38,7 @@ START = PassLog.start(
         np.zeros((2, 1)), np.array([0.5, 0.0]), np.ones(2), np.array([0, 1], dtype=np.uint8)
     )
 )
-LOG = START.add(opened((10, 2), (20, 0), (30, 3)))
+LOG = START.add(new_slots((10, 2), (20, 0), (30, 3)))
 
 
 def test_row_sees_only_what_happened_before_its_key():
@@ -73,26 +73,26 @@ def test_what_is_void_is_forgotten():
 def test_proposals_count_up_to_where_every_list_is_complete():
     first = Proposals(turns(5, 40), np.array([[0.5], [4.0]]), last=at(40))
     second = Proposals(turns(2, 50), np.array([[0.2], [5.0]]), last=at(99))
-    merged = Proposals.merged([first, second])
-    assert (merged.turns[:, 0].tolist(), merged.last) == ([2, 5, 40], at(40))
-    assert merged.rows.ravel().tolist() == [0.2, 0.5, 4.0]
+    merge = Proposals.merge([first, second])
+    assert (merge.turns[:, 0].tolist(), merge.last) == ([2, 5, 40], at(40))
+    assert merge.rows.ravel().tolist() == [0.2, 0.5, 4.0]
 
 
 def test_moves_in_all_pieces_are_added_and_their_outermost_keys_kept():
     zero, one = np.array([0]), np.array([1])
     first = Moves(2, zero, one, 2 * one, turns(9), turns(8), np.array([[0.5, 0.25]]))
     second = Moves(2, zero, 3 * one, zero, turns(4), turns(0), np.array([[1.0, -2.0]]))
-    merged = Moves.merged([first, second])
-    assert (merged.n_joined.tolist(), merged.n_left.tolist()) == ([4, 0], [2, 0])
-    assert (merged.first_join[0, 0], merged.last_leave[0, 0]) == (4, 8)
-    assert merged.sums.tolist() == [[1.5, -1.75], [0.0, 0.0]]
+    merge = Moves.merge([first, second])
+    assert (merge.n_joined.tolist(), merge.n_left.tolist()) == ([4, 0], [2, 0])
+    assert (merge.first_join[0, 0], merge.last_leave[0, 0]) == (4, 8)
+    assert merge.sums.tolist() == [[1.5, -1.75], [0.0, 0.0]]
 
 
 def test_moves_have_no_sums_until_every_piece_may_be_over():
     zero, one = np.array([0]), np.array([1])
     first = Moves(1, zero, one, zero, turns(9), turns(8), np.array([[0.5]]))
     second = Moves(1, zero, one, zero, turns(9), turns(8), None)
-    assert Moves.merged([first, second]).sums is None
+    assert Moves.merge([first, second]).sums is None
 
 
 def test_turns_go_by_key_then_tie_then_row():

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from dynmeans.engine.batch import take_batch
+from dynmeans.engine.batch import prepare_batch
 from dynmeans.engine.device_input import device_engine, is_on_device
 from dynmeans.engine.execution import Execution
 
@@ -42,7 +42,7 @@ def test_a_missing_library_is_named_with_the_way_to_get_it(way, monkeypatch):
     if "cupy" in sys.modules and sys.modules["cupy"] is not None:
         pytest.skip("CuPy is loaded")
     with pytest.raises(ModuleNotFoundError, match=r"needs cupy: pip install 'dynmeans\[gpu\]'"):
-        take_batch(_Array(2)) if way == "batch" else Execution("gpu").load()
+        prepare_batch(_Array(2)) if way == "batch" else Execution("gpu").load()
 
 
 def test_a_batch_on_a_device_is_not_run_by_the_reference():

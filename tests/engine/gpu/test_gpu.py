@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from gpu_streams import GPU, NATIVE, REFERENCE, blobs, check_stream, predict_labels
 
-from dynmeans.engine.batch import Batch, take_batch
+from dynmeans.engine.batch import Batch, prepare_batch
 from dynmeans.engine.execution import Execution
 from dynmeans.engine.step import step_batch
 from dynmeans.records.orders import VisitingOrders
@@ -152,7 +152,7 @@ def test_arrays_of_cupy_torch_and_jax_are_clustered_where_they_lie():
     torch = pytest.importorskip("torch")
     arrays.append(torch.as_tensor(there, device="cuda"))
     for array in arrays:
-        batch = take_batch(array)
+        batch = prepare_batch(array)
         assert batch.points.data.ptr == there.data.ptr
         _, found = step_batch(batch, start, penalties, orders, 1.0, NATIVE)
         assert type(found.labels) is type(array)
@@ -166,7 +166,7 @@ def test_arrays_of_jax_give_labels_of_jax():
     points, penalties = blobs(rng, 9_000, 2, 30), Penalties(0.8, max_gap=5, reach=1.1)
     start, orders = ClusterState.empty(2), VisitingOrders(2)
     _, expected = step_batch(Batch(points), start, penalties, orders, 1.0, NATIVE)
-    batch = take_batch(jax.numpy.asarray(points))
+    batch = prepare_batch(jax.numpy.asarray(points))
     _, found = step_batch(batch, start, penalties, orders, 1.0, NATIVE)
     assert isinstance(found.labels, jax.Array)
     np.testing.assert_array_equal(np.asarray(found.labels), expected.labels)
@@ -179,7 +179,7 @@ def test_bad_rows_on_a_device_are_refused(bad, dtype):
     points = cp.zeros((4, 2), dtype)
     points[2, 1] = bad
     with pytest.raises(ValueError, match="points must be finite"):
-        take_batch(points)
+        prepare_batch(points)
 
 
 @pytest.mark.parametrize("d", [2, 9, 24, 200])
@@ -202,7 +202,7 @@ def test_clusters_in_steady_motion_agree(d):
     batches = [
         Batch((start + t * speed)[which[t]] + 0.1 * rng.normal(size=(8_000, d))) for t in range(5)
     ]
-    penalties = Penalties(0.5 * d, max_gap=4, reach=1.5, motion="steady")
+    penalties = Penalties(0.5 * d, max_gap=4, reach=1.5, motion="constant_velocity")
     check_stream(batches, penalties, lambda batch: VisitingOrders(3, 1))
 
 
@@ -235,7 +235,7 @@ def test_the_deeper_search_agrees_with_compiled_code(shape, dtype, search):
     whole = blobs(rng, 3 * n, d, n_blobs).astype(dtype)
     weights = rng.choice([0.0, 0.5, 1.0, 2.5], n)
     batches = [Batch(whole[:n]), Batch(whole[n : 2 * n], weights), Batch(whole[2 * n :])]
-    for motion in ("still", "steady"):
+    for motion in ("random_walk", "constant_velocity"):
         penalties = Penalties(factor * 0.9 * d, max_gap=5, reach=1.3, motion=motion)
         check_stream(batches, penalties, lambda batch: VisitingOrders(5, 2, search=search))
 

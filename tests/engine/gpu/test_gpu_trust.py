@@ -9,7 +9,7 @@ import pytest
 from gpu_streams import GPU, NATIVE, blobs, check_stream, predict_labels
 
 from dynmeans import DynamicMeans
-from dynmeans.engine.batch import Batch, take_batch
+from dynmeans.engine.batch import Batch, prepare_batch
 from dynmeans.engine.execution import Execution
 from dynmeans.engine.step import step_batch
 from dynmeans.records.orders import VisitingOrders
@@ -149,7 +149,7 @@ def test_views_that_begin_anywhere_are_taken(d, dtype):
     weights = cp.ones(20_001, np.float32)[1:]
     penalties, start = Penalties(0.4 * d, max_gap=5, reach=1.2), ClusterState.empty(d)
     expected = step_batch(Batch(rows, np.ones(20_000)), start, penalties, ROWS, 1.0, NATIVE)
-    found = step_batch(take_batch(there, weights), start, penalties, ROWS, 1.0, GPU)
+    found = step_batch(prepare_batch(there, weights), start, penalties, ROWS, 1.0, GPU)
     np.testing.assert_array_equal(cp.asnumpy(found[1].labels), expected[1].labels)
     assert found[0] == expected[0]
 
@@ -262,7 +262,7 @@ def test_the_check_of_rows_copies_none(small_pool):
     cp = pytest.importorskip("cupy")
     rows = cp.ones((20_000_000, 2))
     small_pool(2**20)
-    assert take_batch(rows).n_points == 20_000_000
+    assert prepare_batch(rows).n_points == 20_000_000
 
 
 def test_auto_goes_back_to_compiled_code_on_a_full_card(small_pool):
@@ -322,9 +322,9 @@ def test_a_step_leaves_no_memory_behind_without_the_collector():
 def test_complex_weights_and_rows_are_refused():
     cp = pytest.importorskip("cupy")
     with pytest.raises(TypeError, match="sample_weight must be real numbers, got complex"):
-        take_batch(cp.zeros((4, 2)), cp.ones(4, complex))
+        prepare_batch(cp.zeros((4, 2)), cp.ones(4, complex))
     with pytest.raises(TypeError, match="points must be real numbers, got complex"):
-        take_batch(cp.zeros((4, 2), complex))
+        prepare_batch(cp.zeros((4, 2), complex))
 
 
 def test_labels_on_a_card_have_families_and_are_confirmed():

@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from streams import light_batches
 
 from dynmeans.algorithm.cluster import cluster as reference
-from dynmeans.algorithm.deeper_search import search_deeper as deeper_reference
+from dynmeans.algorithm.deep_search import run_deep_search as deeper_reference
 from dynmeans.algorithm.sums import squared_distances
-from dynmeans.algorithm.update_state import let_time_pass
+from dynmeans.algorithm.update_state import advance_time
 from dynmeans.engine.gpu.host import border, passes
 from dynmeans.engine.gpu.host import cluster as cluster_module
 from dynmeans.engine.gpu.host.bins import bins_of_batch
 from dynmeans.engine.gpu.host.bounds import Bounds
 from dynmeans.engine.gpu.host.cluster import cluster
-from dynmeans.engine.gpu.host.deeper_search import search_deeper
+from dynmeans.engine.gpu.host.deep_search import run_deep_search
 from dynmeans.engine.gpu.host.slots import Slots
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
@@ -48,14 +48,14 @@ def _cases(draw, most_features=3):
         revival_penalty=draw(st.sampled_from([0.0, 0.1, 0.2])) * penalty,
         drift=draw(st.sampled_from([0.0, 0.5, 2.0])),
         revival=draw(st.sampled_from(["paper", "exact"])),
-        motion=draw(st.sampled_from(["still", "steady"])),
+        motion=draw(st.sampled_from(["random_walk", "constant_velocity"])),
     )
     elapsed = draw(st.sampled_from([1.0, 0.5, 3.0]))
     windows = draw(st.sampled_from([(), (4, 16), (1, 2, 3), (8,)]))
     return (
         points,
         weights,
-        let_time_pass(state, elapsed, penalties),
+        advance_time(state, elapsed, penalties),
         penalties,
         rng.permutation(n),
         windows,
@@ -94,7 +94,7 @@ def test_any_batch_gets_the_labels_centers_and_cost_of_the_specification(case):
 @settings(max_examples=60, deadline=None)
 def test_proposers_replayed_few_at_a_time_cause_the_same_events(case):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(passes, "_MOST_PROPOSERS", 3)
+        patch.setattr(passes, "_MAX_PROPOSERS", 3)
         _check(case)
 
 
@@ -107,7 +107,7 @@ def test_filters_and_bounds_leave_out_nothing_that_matters(case):
 @pytest.fixture
 def borders(monkeypatch):
     """Let late passes begin at once, and count the passes over borders."""
-    monkeypatch.setattr(border, "_FEW_MOVES", 1)
+    monkeypatch.setattr(border, "_SMALL_N_MOVES", 1)
     monkeypatch.setattr(border, "_WAIT", 1)
     n_passes = []
 
@@ -157,7 +157,7 @@ def _check_depth(case, kind, depth):
     rows = kind(points, weights, windows)
     bins = bins_of_batch(rows.magnitudes(), len(points), weights is not None, state, penalties)
     found = cluster(rows, order, bins, state, penalties)
-    found = search_deeper(rows, bins, state, penalties, found, depth)
+    found = run_deep_search(rows, bins, state, penalties, found, depth)
     np.testing.assert_array_equal(rows.labels, expected.labels)
     np.testing.assert_array_equal(found.centers, expected.centers)
     np.testing.assert_array_equal(found.counts, expected.counts)

@@ -9,10 +9,10 @@ import run_cases
 
 from dynmeans import Run
 from dynmeans.metrics import tracking_report
+from dynmeans.runs.analysis.profiles import describe_clusters
+from dynmeans.runs.analysis.truth_counts import count_truth, score_run
 from dynmeans.runs.configuration import RunConfig
-from dynmeans.runs.export.label_files import export_labels
-from dynmeans.runs.look.profiles import describe_clusters
-from dynmeans.runs.look.truth_counts import count_truth, score_run
+from dynmeans.runs.export.export_labels import export_labels
 from dynmeans.runs.reading.live_windows import LiveWindows
 from dynmeans.runs.reading.window import Window, WindowOptions
 
@@ -217,7 +217,7 @@ def test_lines_that_are_fewer_than_their_labels_are_refused(tmp_path):
     options = WindowOptions(("x",), time="t", every="2")
     config = RunConfig(("x",), run_cases.RECIPE, source={"input": "-", **options.to_fields()})
     with Run.create(tmp_path / "run", config) as run:
-        run.follow(LiveWindows(lines, options))
+        run.process_all(LiveWindows(lines, options))
         rows.iloc[:4].to_parquet(tmp_path / "rows.parquet")
         with pytest.raises(ValueError, match="the input has 4 rows, but the run has labels for"):
             export_labels(run, tmp_path / "labels.parquet", input=tmp_path / "rows.parquet")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dynmeans import Run
 from dynmeans.cli.__main__ import main
-from dynmeans.runs import Recipe, RunConfig, Window
+from dynmeans.runs import ModelConfig, RunConfig, Window
 from dynmeans.runs.export.geojson import (
     geojson_of,
     track_geometry,
@@ -61,7 +61,9 @@ def test_a_cluster_that_never_moved_is_a_point():
 @pytest.fixture
 def storm(tmp_path):
     """Two storms, of which one crosses the date line."""
-    config = RunConfig(("lat", "lon"), Recipe(new_penalty=300.0**2, space="geo", random_state=0))
+    config = RunConfig(
+        ("lat", "lon"), ModelConfig(new_penalty=300.0**2, space="geo", random_state=0)
+    )
     around = np.array([[0.3, 0.3], [-0.3, 0.3], [0.3, -0.3], [-0.3, -0.3]])
     with Run.create(tmp_path / "run", config) as run:
         for day in range(4):
@@ -98,7 +100,7 @@ def test_the_command_writes_it(storm, tmp_path):
 
 
 def test_a_run_without_places_is_refused(tmp_path):
-    config = RunConfig(("x", "y"), Recipe(new_penalty=1.0, random_state=0))
+    config = RunConfig(("x", "y"), ModelConfig(new_penalty=1.0, random_state=0))
     with Run.create(tmp_path / "run", config) as run:
         with pytest.raises(ValueError, match="no windows yet"):
             geojson_of(run)

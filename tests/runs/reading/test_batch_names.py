@@ -20,7 +20,7 @@ TWELVE = list(range(12))
 def windows_of(names, **options):
     table = pa.table({"b": names, "x": [float(i) for i in range(len(names))]})
     with Source(table) as source:
-        return list(Windows(source, WindowOptions(("x",), batch="b", **options)))
+        return list(Windows(source, WindowOptions(("x",), window_column="b", **options)))
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_text_in_its_order_is_not_warned_of(names):
 
 def test_live_windows_named_by_whole_floats_are_taken_in_their_order():
     lines = [json.dumps({"b": float(i), "x": 0.0}) for i in TWELVE]
-    windows = LiveWindows(lines, WindowOptions(("x",), batch="b"))
+    windows = LiveWindows(lines, WindowOptions(("x",), window_column="b"))
     assert [window.name for window in windows] == [str(i) for i in TWELVE]
 
 
@@ -76,7 +76,7 @@ def test_a_frame_of_pandas_with_a_gap_in_its_batches_is_followed_in_order():
     frame = pd.DataFrame({"b": np.repeat(np.arange(12.0), 4), "x": np.arange(48) // 4 * 0.1})
     frame.loc[5, "b"] = np.nan
     with pytest.warns(UserWarning, match="1 row was left out"):
-        found = dynmeans.cluster(frame, features=["x"], batch="b", penalties=1.0)
+        found = dynmeans.cluster(frame, features=["x"], window_column="b", penalties=1.0)
     assert found.labels.dropna().eq(0).all()  # moved by 0.1 a window, never by 0.9
 
 
@@ -84,17 +84,19 @@ def test_a_frame_of_pandas_with_a_gap_in_its_batches_is_followed_in_order():
 def test_a_word_among_numbers_of_a_frame_leaves_its_row_out(odd):
     frame = pd.DataFrame({"x": [1.0, odd, 3, None, 5.0], "b": 0}, dtype=object)
     with pytest.warns(UserWarning, match="2 rows were left out and have no label: 2 without"):
-        found = dynmeans.cluster(frame, features=["x"], batch="b", penalties=9.0)
+        found = dynmeans.cluster(frame, features=["x"], window_column="b", penalties=9.0)
     assert found.labels.isna().tolist() == [False, True, False, True, False]
 
 
 @pytest.mark.parametrize("convert", [pd.DataFrame, pa.table])
 def test_short_floats_of_a_frame_are_read(convert):
     frame = convert({"x": np.array([1, 2, 3], dtype=np.float16), "b": [0, 0, 0]})
-    assert len(dynmeans.cluster(frame, features=["x"], batch="b", penalties=9.0).labels) == 3
+    assert (
+        len(dynmeans.cluster(frame, features=["x"], window_column="b", penalties=9.0).labels) == 3
+    )
 
 
 @pytest.mark.parametrize("count", [20.5, "20", True])
 def test_a_count_that_is_no_integer_is_refused_by_name(count):
     with pytest.raises(TypeError, match="count must be an integer, got"):
-        WindowOptions(("x",), count=count)
+        WindowOptions(("x",), rows_per_window=count)

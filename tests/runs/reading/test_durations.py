@@ -102,7 +102,7 @@ def test_lateness_is_clock_time_or_a_number(text, is_number, expected):
 
 @pytest.mark.parametrize(("text", "is_number"), [("5", False), ("5s", True), ("1mo", False)])
 def test_lateness_of_the_wrong_kind_is_refused(text, is_number):
-    with pytest.raises(ValueError, match="lateness must be"):
+    with pytest.raises(ValueError, match="allowed_lateness must be"):
         parse_lateness(text, is_number=is_number)
 
 

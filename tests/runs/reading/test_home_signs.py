@@ -44,7 +44,7 @@ def test_a_folder_that_begins_with_a_tilde_is_not_the_home_folder(
         name,
         "-f",
         "x,y",
-        "--count",
+        "--rows-per-window",
         "2",
         "--new-penalty",
         "1",

@@ -41,20 +41,20 @@ def test_a_window_is_given_out_when_a_later_row_shows_it_complete():
 
 def test_rows_within_the_lateness_are_put_in_order():
     lines = lines_of((9, 1), (12, 2), (3, 3), (14, 4), (16, 5), (31, 6))
-    assert values_of(live(lines, lateness="5")) == [[3.0, 1.0], [2.0, 4.0, 5.0], [6.0]]
+    assert values_of(live(lines, allowed_lateness="5")) == [[3.0, 1.0], [2.0, 4.0, 5.0], [6.0]]
 
 
 def test_a_row_later_than_that_is_refused_with_its_line():
     lines = lines_of((9, 1), (16, 2), (3, 3))
     with pytest.raises(ValueError, match=r"line 3 belongs to the window '0', which is closed"):
-        values_of(live(lines, lateness="5"))
+        values_of(live(lines, allowed_lateness="5"))
 
 
 def test_late_rows_may_be_dropped_and_are_counted():
     lines = lines_of((9, 1), (16, 2), (3, 3), (4, 4), (28, 5))
     windows = live(lines, on_late="drop")
     batches = list(windows)
-    assert [batch.n_late for batch in batches] == [0, 2, 0]
+    assert [batch.n_late_rows for batch in batches] == [0, 2, 0]
 
 
 def test_windows_without_rows_are_elapsed_time():
@@ -72,12 +72,16 @@ def test_times_may_be_text_with_or_without_an_offset():
 
 def test_batches_by_count_are_given_out_when_full():
     lines = [json.dumps({"x": value}) for value in range(5)]
-    assert values_of(live(lines, time=None, every=None, count=2)) == [[0.0, 1.0], [2.0, 3.0], [4.0]]
+    assert values_of(live(lines, time=None, every=None, rows_per_window=2)) == [
+        [0.0, 1.0],
+        [2.0, 3.0],
+        [4.0],
+    ]
 
 
 def test_batches_of_a_column_are_given_out_when_the_next_begins():
     lines = [json.dumps({"b": b, "x": x}) for b, x in ((0, 1), (0, 2), (4, 3))]
-    batches = list(live(lines, time=None, every=None, batch="b"))
+    batches = list(live(lines, time=None, every=None, window_column="b"))
     assert [(batch.name, batch.elapsed) for batch in batches] == [("0", 1.0), ("4", 4.0)]
 
 
@@ -93,9 +97,9 @@ def test_a_row_that_was_left_out_is_not_counted_again_when_it_is_sent_again():
     lacking = json.dumps({"t": 6, "x": None})
     lines = [*lines_of((1, 1), (5, 2)), lacking, *lines_of((11, 3), (21, 4))]
     whole = list(live(lines, on_missing="drop"))
-    assert sum(window.n_dropped for window in whole) == 1
+    assert sum(window.n_dropped_rows for window in whole) == 1
     again = live(lines, whole[0].position, on_missing="drop")
-    assert sum(window.n_dropped for window in again) + again.n_dropped == 0
+    assert sum(window.n_dropped_rows for window in again) + again.n_dropped_rows == 0
     assert again.n_repeated == 3
 
 
@@ -104,7 +108,7 @@ def test_a_stream_cut_anywhere_and_sent_again_gives_the_unbroken_run(tmp_path):
     lines = lines_of(*rows)
     config = RunConfig(("x",), RECIPE)
     with Run.create(tmp_path / "whole", config) as run:
-        run.follow(live(lines), commit_seconds=0.0)
+        run.process_all(live(lines), commit_seconds=0.0)
     Run.create(tmp_path / "parts", config).close()
     for end in (7, 20, 21, 50, len(lines)):
 
@@ -116,7 +120,7 @@ def test_a_stream_cut_anywhere_and_sent_again_gives_the_unbroken_run(tmp_path):
         is_whole = end == len(lines)
         broken = nullcontext() if is_whole else pytest.raises(OSError, match="the pipe broke")
         with Run.open(tmp_path / "parts") as run, broken:
-            run.follow(live(cut(), run.position), commit_seconds=0.0)
+            run.process_all(live(cut(), run.position), commit_seconds=0.0)
     assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
 
 
@@ -139,7 +143,7 @@ def test_a_bad_line_is_named(line, message):
 
 def test_lines_with_times_of_a_local_form_are_read():
     lines = ['{"t": "31.12.2024", "x": 1}', '{"t": "01.01.2025", "x": 2}']
-    batches = live(lines, every="1d", lateness="0", time_format="%d.%m.%Y")
+    batches = live(lines, every="1d", allowed_lateness="0", time_format="%d.%m.%Y")
     assert [batch.name for batch in batches] == ["2024-12-31", "2025-01-01"]
 
 
@@ -147,7 +151,7 @@ def test_a_line_with_a_time_of_another_form_is_named():
     lines = ['{"t": "31.12.2024", "x": 1}', '{"t": "2025-01-01", "x": 2}']
     message = "line 2 has '2025-01-01', which is not a time of the form '%d.%m.%Y'"
     with pytest.raises(ValueError, match=message):
-        values_of(live(lines, every="1d", lateness="0", time_format="%d.%m.%Y"))
+        values_of(live(lines, every="1d", allowed_lateness="0", time_format="%d.%m.%Y"))
 
 
 def test_a_missing_column_is_told_with_those_there_are():
@@ -158,5 +162,5 @@ def test_a_missing_column_is_told_with_those_there_are():
 def test_dropped_lines_are_counted():
     lines = [*lines_of((1, 5)), '{"t": 2, "x": NaN}', "", *lines_of((3, 6), (15, 7))]
     batches = list(live(lines, on_missing="drop"))
-    assert [batch.n_dropped for batch in batches] == [1, 0]
+    assert [batch.n_dropped_rows for batch in batches] == [1, 0]
     assert batches[0].row_ids.tolist() == [0, 3]

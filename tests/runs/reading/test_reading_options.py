@@ -20,7 +20,7 @@ GERMAN = "wann;x;y;ort\n01.02.2024 10:00;1,5;2,25;Köln\n01.02.2024 10:01;NA;3;Z
 
 
 def values_of(rows, column="x", on_missing="error", **reading):
-    options = WindowOptions(features=(column,), count=100, on_missing=on_missing)
+    options = WindowOptions(features=(column,), rows_per_window=100, on_missing=on_missing)
     with Source(rows, reading=ReadingOptions(**reading)) as source:
         (batch,) = Windows(source, options)
     return batch.points.ravel().tolist()
@@ -123,13 +123,13 @@ def test_a_misspelt_column_is_guessed_and_a_long_list_is_cut():
         Source(table) as source,
         pytest.raises(ValueError, match=r"and 45 more\. Did you mean 'Speed'\?"),
     ):
-        Windows(source, WindowOptions(features=("speed",), count=1))
+        Windows(source, WindowOptions(features=("speed",), rows_per_window=1))
 
 
 def test_a_long_value_is_cut_in_the_message():
     table = pa.table({"x": ["a" * 10_000]})
     with Source(table) as source, pytest.raises(ValueError, match=r"aaa\.\.\. in column") as caught:
-        Windows(source, WindowOptions(features=("x",), count=1))
+        Windows(source, WindowOptions(features=("x",), rows_per_window=1))
     assert len(str(caught.value)) < 300
 
 
@@ -153,7 +153,7 @@ def test_standard_input_gets_the_suggestion_of_the_same_rows_in_a_file(
     assert main(["cluster", "-", *options, "-o", "live"]) == 0
     first, second = (json.loads(line) for line in capsys.readouterr().out.splitlines())
     assert first["n_rows"] == second["n_rows"] == 320
-    assert first["n_identities"] == second["n_identities"] == 2
+    assert first["n_clusters_total"] == second["n_clusters_total"] == 2
     assert first["cost"] == second["cost"]
 
 

@@ -133,7 +133,17 @@ def test_a_run_on_an_address_is_that_on_the_file_and_stores_no_signature(server,
     pytest.importorskip("aiohttp")
     address = f"http://{server}/rows.parquet?signature={SECRET}"
     given = {"features": ["x", "y"], "batch": "t", "new_penalty": 4.0}
-    words = ["cluster", address, "-f", "x,y", "--batch", "t", "--new-penalty", "4", "--json"]
+    words = [
+        "cluster",
+        address,
+        "-f",
+        "x,y",
+        "--window-column",
+        "t",
+        "--new-penalty",
+        "4",
+        "--json",
+    ]
     assert main([*words, "-o", str(tmp_path / "run")]) == 0
     expected = dynmeans.cluster(tmp_path / "served" / "rows.parquet", **given)
     with Run.open(tmp_path / "run") as run:
@@ -147,7 +157,14 @@ def test_a_run_on_an_address_is_that_on_the_file_and_stores_no_signature(server,
 @pytest.mark.parametrize("name", ["none.parquet", "rows.csv"])
 def test_what_is_not_there_or_not_parquet_is_one_line_without_the_signature(name, server, capsys):
     pytest.importorskip("aiohttp")
-    words = ["cluster", f"http://{server}/{name}?signature={SECRET}", "-f", "x", "--batch", "t"]
+    words = [
+        "cluster",
+        f"http://{server}/{name}?signature={SECRET}",
+        "-f",
+        "x",
+        "--window-column",
+        "t",
+    ]
     assert main([*words, "-o", "nowhere"]) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert name in line

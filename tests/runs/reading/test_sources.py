@@ -18,7 +18,7 @@ WICKED = 'x\'; DROP TABLE "rows"; -- *[?]'
 
 
 def values_of(rows, column="x", **reading):
-    options = WindowOptions(features=(column,), count=100)
+    options = WindowOptions(features=(column,), rows_per_window=100)
     with Source(rows, reading=ReadingOptions(**reading)) as source:
         (batch,) = Windows(source, options)
     return batch.points.ravel().tolist()

@@ -10,8 +10,8 @@ import pytest
 import run_cases
 
 from dynmeans import Run
-from dynmeans.runs.export.label_files import export_labels
-from dynmeans.runs.look.truth_counts import count_truth
+from dynmeans.runs.analysis.truth_counts import count_truth
+from dynmeans.runs.export.export_labels import export_labels
 from dynmeans.runs.reading.sources.reading_options import ReadingOptions
 from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.reading.window import WindowOptions
@@ -70,7 +70,7 @@ def test_a_query_stored_in_a_run_is_not_run_unless_trusted(run_with_query, tmp_p
             export_labels(run, tmp_path / "out.parquet")
         with pytest.raises(ValueError, match="stored in it, 'SELECT"):
             count_truth(run, "truth", "rows.parquet")
-        assert export_labels(run, tmp_path / "out.parquet", trust=True).n_rows == 60
+        assert export_labels(run, tmp_path / "out.parquet", allow_stored_sql=True).n_rows == 60
 
 
 def test_a_stored_query_that_leaves_its_parentheses_writes_nothing_even_if_trusted(
@@ -78,7 +78,7 @@ def test_a_stored_query_that_leaves_its_parentheses_writes_nothing_even_if_trust
 ):
     folder = run_with_query(INJECTED.format(tmp_path / "owned.csv"))
     with Run.open(folder) as run, pytest.raises(ValueError, match="the query cannot be read"):
-        export_labels(run, tmp_path / "out.parquet", trust=True)
+        export_labels(run, tmp_path / "out.parquet", allow_stored_sql=True)
     assert not (tmp_path / "owned.csv").exists()
 
 
@@ -142,7 +142,7 @@ def test_a_folder_name_with_an_equals_sign_is_no_column(tmp_path, ending):
         path = folder / f"rows{ending}"
         frame.to_csv(path, index=False) if ending == ".csv" else frame.to_parquet(path)
     with Source(tmp_path) as source:
-        (window,) = Windows(source, WindowOptions(features=("x",), count=9))
+        (window,) = Windows(source, WindowOptions(features=("x",), rows_per_window=9))
     assert window.points.ravel().tolist() == [1.0, 2.0, 1.0, 2.0]
 
 

@@ -34,7 +34,7 @@ def _told(window):
     return window.name, window.points.ravel().tolist(), times
 
 
-@pytest.mark.parametrize("cut", [{"every": "60"}, {"count": 1}])
+@pytest.mark.parametrize("cut", [{"every": "60"}, {"rows_per_window": 1}])
 def test_windows_of_epoch_seconds_have_names_of_their_own(cut, tmp_path):
     rows = [{"t": 1_700_000_040 + 60 * i, "x": i} for i in range(101)]
     file, live = both(tmp_path, rows, WindowOptions(("x",), time="t", **cut))
@@ -58,7 +58,7 @@ def test_a_file_and_a_live_source_round_times_alike(unit, tmp_path):
     if unit == "whole ns":
         times = [1_700_000_000_123_456_500, 1_700_000_000_123_457_499, -1500, 2500, 499, -501, 0]
     rows = [{"t": time, "x": i} for i, time in enumerate(times)]
-    options = WindowOptions(("x",), time="t", count=len(rows), time_unit=unit.split()[-1])
+    options = WindowOptions(("x",), time="t", rows_per_window=len(rows), time_unit=unit.split()[-1])
     file, live = both(tmp_path, rows, options)
     assert file == live
 
@@ -67,7 +67,7 @@ def test_a_file_and_a_live_source_round_times_alike(unit, tmp_path):
 def test_the_repeated_and_the_skipped_hour_are_the_same_in_a_file_and_live(day, tmp_path):
     moments = [day + timedelta(minutes=10 * i) for i in range(30)]
     rows = [{"t": moment.isoformat(sep=" "), "x": i} for i, moment in enumerate(moments)]
-    options = WindowOptions(("x",), time="t", count=30, timezone="Europe/Berlin")
+    options = WindowOptions(("x",), time="t", rows_per_window=30, timezone="Europe/Berlin")
     file, live = both(tmp_path, rows, options)
     assert file == live
 

@@ -113,38 +113,38 @@ def test_plain_numbers_are_cut_by_plain_numbers():
 
 def test_batches_by_count_hold_that_many_rows():
     table = pa.table({"x": np.arange(7.0)})
-    batches, _ = windows_of(table, count=3)
+    batches, _ = windows_of(table, rows_per_window=3)
     assert rows_of(batches) == [[0, 1, 2], [3, 4, 5], [6]]
     assert [batch.elapsed for batch in batches] == [1.0, 1.0, 1.0]
 
 
 def test_integers_that_a_batch_column_lacks_are_empty_batches():
     table = pa.table({"b": [4, 1, 1, 9], "x": [0.0, 1.0, 2.0, 3.0]})
-    batches, _ = windows_of(table, batch="b")
+    batches, _ = windows_of(table, window_column="b")
     assert rows_of(batches) == [[1, 2], [0], [3]]
     assert [batch.elapsed for batch in batches] == [1.0, 3.0, 5.0]
 
 
 def test_a_batch_column_of_text_is_taken_in_its_order():
     table = pa.table({"b": ["tue", "mon", "tue"], "x": [0.0, 1.0, 2.0]})
-    batches, _ = windows_of(table, batch="b")
+    batches, _ = windows_of(table, window_column="b")
     assert [(batch.name, batch.elapsed) for batch in batches] == [("mon", 1.0), ("tue", 1.0)]
     assert rows_of(batches) == [[1], [0, 2]]
 
 
 def test_within_a_batch_column_rows_are_taken_in_order_of_time():
     table = pa.table({"b": [1, 1, 0], "t": minutes(9, 2, 50), "x": [0.0, 1.0, 2.0]})
-    assert rows_of(windows_of(table, batch="b", time="t")[0]) == [[2], [1, 0]]
+    assert rows_of(windows_of(table, window_column="b", time="t")[0]) == [[2], [1, 0]]
 
 
 def test_single_precision_stays_single():
     table = pa.table({"x": pa.array([1.0, 2.0], pa.float32())})
-    assert windows_of(table, count=2)[0][0].points.dtype == np.float32
+    assert windows_of(table, rows_per_window=2)[0][0].points.dtype == np.float32
 
 
 def test_names_weights_and_truth_come_with_the_rows():
     table = pa.table({"x": [1, 2], "who": ["p", "q"], "w": [1, 3], "true": [5, None]})
-    (batch,), _ = windows_of(table, count=2, id="who", weight="w", truth="true")
+    (batch,), _ = windows_of(table, rows_per_window=2, id="who", weight="w", truth="true")
     assert batch.row_ids.tolist() == ["p", "q"]
     assert batch.rows.tolist() == [0, 1]
     assert batch.weights.tolist() == [1.0, 3.0]
@@ -155,22 +155,22 @@ def test_names_weights_and_truth_come_with_the_rows():
 def test_a_missing_feature_is_an_error_that_names_row_and_column(bad):
     table = pa.table({"x": [1.0, 2.0, bad], "y": [1.0, 2.0, 3.0]})
     with pytest.raises(ValueError, match=r"row 2 .* no finite value for 'x'\. on_missing=.drop."):
-        windows_of(table, count=2, features=("x", "y"))
+        windows_of(table, rows_per_window=2, features=("x", "y"))
 
 
 def test_dropped_rows_are_counted_with_the_batch_that_follows_them():
     table = pa.table({"t": minutes(1, 2, 3, 61, 62), "x": [None, 1.0, None, None, 2.0]})
     batches, windows = windows_of(table, time="t", every="1h", on_missing="drop")
     assert rows_of(batches) == [[1], [4]]
-    assert [batch.n_dropped for batch in batches] == [1, 2]
-    assert windows.n_dropped == 0
+    assert [batch.n_dropped_rows for batch in batches] == [1, 2]
+    assert windows.n_dropped_rows == 0
 
 
 def test_rows_dropped_at_the_end_are_counted_too():
     table = pa.table({"x": [1.0, 2.0, None, None]})
-    batches, windows = windows_of(table, count=2, on_missing="drop")
-    assert [batch.n_dropped for batch in batches] == [0]
-    assert windows.n_dropped == 2
+    batches, windows = windows_of(table, rows_per_window=2, on_missing="drop")
+    assert [batch.n_dropped_rows for batch in batches] == [0]
+    assert windows.n_dropped_rows == 2
 
 
 def test_a_missing_time_is_a_missing_value():
@@ -198,12 +198,12 @@ def test_numbers_that_lose_digits_are_refused():
 @pytest.mark.parametrize(
     ("options", "column"),
     [
-        ({"features": ("speed",), "count": 1}, "features: there is no column 'speed'"),
+        ({"features": ("speed",), "rows_per_window": 1}, "features: there is no column 'speed'"),
         ({"time": "when", "every": "1h"}, "time: there is no column 'when'"),
         ({"batch": "day"}, "batch: there is no column 'day'"),
-        ({"count": 1, "weight": "w"}, "weight: there is no column 'w'"),
-        ({"count": 1, "id": "name"}, "id: there is no column 'name'"),
-        ({"count": 1, "truth": "true"}, "truth: there is no column 'true'"),
+        ({"rows_per_window": 1, "weight": "w"}, "weight: there is no column 'w'"),
+        ({"rows_per_window": 1, "id": "name"}, "id: there is no column 'name'"),
+        ({"rows_per_window": 1, "truth": "true"}, "truth: there is no column 'true'"),
     ],
 )
 def test_a_missing_column_is_told_with_those_there_are(options, column):
@@ -213,12 +213,12 @@ def test_a_missing_column_is_told_with_those_there_are(options, column):
 
 def test_a_feature_that_is_text_is_refused():
     with pytest.raises(ValueError, match=r"features must be numbers, but row 0 .* has 'a'"):
-        windows_of(pa.table({"x": ["a"]}), count=1)
+        windows_of(pa.table({"x": ["a"]}), rows_per_window=1)
 
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"count": 3, "batch": "b"}, {"time": "t", "every": "1h", "count": 3}],
+    [{}, {"rows_per_window": 3, "batch": "b"}, {"time": "t", "every": "1h", "rows_per_window": 3}],
 )
 def test_exactly_one_way_to_cut_must_be_given(options):
     with pytest.raises(ValueError, match="exactly one of every"):
@@ -232,7 +232,7 @@ def test_windows_need_a_column_of_times():
 
 CUTS = [
     {"time": "t", "every": "7min"},
-    {"time": "t", "count": 4},
+    {"time": "t", "rows_per_window": 4},
     {"batch": "b"},
     {"batch": "b", "time": "t"},
 ]
@@ -253,8 +253,10 @@ def test_a_pass_that_stopped_anywhere_goes_on_to_the_same_batches(cut, stop, see
     rest, end_of_rest = windows_of(table, stored, on_missing="drop", **cut)
     assert rows_of(rest) == rows_of(whole[stop:])
     assert [batch.elapsed for batch in rest] == [batch.elapsed for batch in whole[stop:]]
-    assert [batch.n_dropped for batch in rest] == [batch.n_dropped for batch in whole[stop:]]
-    assert (end_of_rest.position, end_of_rest.n_dropped) == (end.position, end.n_dropped)
+    assert [batch.n_dropped_rows for batch in rest] == [
+        batch.n_dropped_rows for batch in whole[stop:]
+    ]
+    assert (end_of_rest.position, end_of_rest.n_dropped_rows) == (end.position, end.n_dropped_rows)
 
 
 def test_rows_added_to_the_past_are_refused_on_resume():
@@ -267,25 +269,27 @@ def test_rows_added_to_the_past_are_refused_on_resume():
 
 def test_a_shorter_input_is_refused_on_resume():
     table = pa.table({"x": np.arange(9.0)})
-    position = windows_of(table, count=3)[0][2].position
+    position = windows_of(table, rows_per_window=3)[0][2].position
     with pytest.raises(ValueError, match="has 4 rows, but the run has read 9"):
-        windows_of(table.slice(0, 4), position, count=3)
+        windows_of(table.slice(0, 4), position, rows_per_window=3)
 
 
 def test_new_rows_of_a_closed_window_are_refused():
     table = pa.table({"t": minutes(10, 70), "x": [0.0, 1.0]})
     position = windows_of(table, time="t", every="1h")[1].position
     longer = pa.table({"t": minutes(10, 70, 75, 130), "x": [0.0, 1.0, 2.0, 3.0]})
-    with pytest.raises(ValueError, match=r"01:00.* already, but 1 more row came.*hold_last=True"):
+    with pytest.raises(
+        ValueError, match=r"01:00.* already, but 1 more row came.*keep_last_open=True"
+    ):
         windows_of(longer, position, time="t", every="1h")
 
 
 def test_the_last_window_can_be_held_until_its_rows_are_there():
     table = pa.table({"t": minutes(10, 70), "x": [0.0, 1.0]})
-    first, windows = windows_of(table, time="t", every="1h", hold_last=True)
+    first, windows = windows_of(table, time="t", every="1h", keep_last_open=True)
     assert rows_of(first) == [[0]]
     longer = pa.table({"t": minutes(10, 70, 75, 130), "x": [0.0, 1.0, 2.0, 3.0]})
-    rest, _ = windows_of(longer, windows.position, time="t", every="1h", hold_last=True)
+    rest, _ = windows_of(longer, windows.position, time="t", every="1h", keep_last_open=True)
     assert rows_of(rest) == [[1, 2]]
 
 
@@ -351,18 +355,18 @@ def test_a_unit_and_a_form_exclude_each_other():
 
 def test_text_that_holds_numbers_is_read_and_words_for_none_are_missing():
     table = pa.table({"x": ["1.5", " 2 ", "NA", "n/a", "NaN", "", None]})
-    batches, windows = windows_of(table, count=9, on_missing="drop")
+    batches, windows = windows_of(table, rows_per_window=9, on_missing="drop")
     assert batches[0].points.ravel().tolist() == [1.5, 2.0]
-    assert windows.n_dropped == 5
+    assert windows.n_dropped_rows == 5
 
 
 def test_words_for_none_stop_a_run_that_wants_all_values():
     table = pa.table({"x": ["1.5", "NA"]})
     with pytest.raises(ValueError, match=r"row 1 of the input .from 0. has no finite value"):
-        windows_of(table, count=9)
+        windows_of(table, rows_per_window=9)
 
 
 def test_text_that_is_no_number_is_named_with_its_row():
     message = r"row 1 .* has .1,5. in column .x.\. If the comma is a decimal comma, say so with"
     with pytest.raises(ValueError, match=message):
-        windows_of(pa.table({"x": ["1", "1,5"]}), count=9)
+        windows_of(pa.table({"x": ["1", "1,5"]}), rows_per_window=9)

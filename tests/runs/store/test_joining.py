@@ -12,7 +12,7 @@ from dynmeans import Run
 from dynmeans.runs.after_commit import Retention
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
-from dynmeans.runs.store import joining
+from dynmeans.runs.store import compaction
 from dynmeans.runs.store.label_tables import label_tables
 
 CONFIG = RunConfig(("x",), RECIPE)
@@ -20,7 +20,7 @@ CONFIG = RunConfig(("x",), RECIPE)
 
 @pytest.fixture
 def few(monkeypatch):
-    monkeypatch.setattr(joining, "AT_ONCE", 4)
+    monkeypatch.setattr(compaction, "AT_ONCE", 4)
 
 
 def windows(n, first=0, n_rows=3):
@@ -40,8 +40,10 @@ def test_a_window_a_commit_leaves_few_files(tmp_path):
     assert labels["row_id"].tolist() == list(range(900))
     with Run.open(tmp_path / "run") as run:
         assert run.labels().equals(labels)
-        assert [part.name for part in run.parts()] == files_of(tmp_path / "run")
-        assert len(run.parts()) <= 300 - 63 * 2  # how many depends on how fast they are joined
+        assert [part.name for part in run.label_files()] == files_of(tmp_path / "run")
+        assert (
+            len(run.label_files()) <= 300 - 63 * 2
+        )  # how many depends on how fast they are joined
         run.verify()
 
 
@@ -73,7 +75,7 @@ def test_readers_that_look_at_an_earlier_commit_read_all_its_rows(tmp_path, few)
 def test_a_part_that_is_gone_and_named_still_is_damage(tmp_path):
     with Run.create(tmp_path / "run", CONFIG) as run:
         run.process(windows(3), commit_seconds=0.0)
-        (tmp_path / "run" / "labels" / run.parts()[1].name).unlink()
+        (tmp_path / "run" / "labels" / run.label_files()[1].name).unlink()
         with pytest.raises(ValueError, match="is missing"):
             list(run.label_tables())
 
@@ -104,10 +106,10 @@ def test_parts_that_were_put_away_meanwhile_are_not_brought_back(tmp_path, few, 
     with Run.create(tmp_path / "run", CONFIG) as run:
         run.process(windows(3), commit_seconds=0.0)
         run.process(windows(1, first=3))  # a thread joins four
-        run.store.forget_parts(run.parts()[:2])
+        run.store.delete_label_files(run.label_files()[:2])
         run._joining.close()
         assert run.labels(first_step=2)["step"].unique().tolist() == [2, 3]
-        assert [part.name for part in run.parts()] == files_of(tmp_path / "run")
+        assert [part.name for part in run.label_files()] == files_of(tmp_path / "run")
         run.verify()
 
 
@@ -115,13 +117,13 @@ def test_a_joined_part_is_as_old_as_its_last(tmp_path, few):
     with Run.create(tmp_path / "run", CONFIG) as run:
         run.process(windows(4), commit_seconds=0.0)
         run._joining.close()
-        assert len(run.parts()) == 1
+        assert len(run.label_files()) == 1
         assert Retention(3600.0).apply(run, is_last=True) == 0
         assert Retention(-1.0).apply(run, is_last=True) == 1
 
 
 def test_large_parts_are_left_alone(tmp_path, few, monkeypatch):
-    monkeypatch.setattr(joining, "MOST_ROWS", 11)
+    monkeypatch.setattr(compaction, "MAX_ROWS", 11)
     with Run.create(tmp_path / "run", CONFIG) as run:
         run.process(windows(9), commit_seconds=0.0)
     assert len(files_of(tmp_path / "run")) == 9
@@ -130,7 +132,7 @@ def test_large_parts_are_left_alone(tmp_path, few, monkeypatch):
 def test_a_damaged_part_stops_the_joining_and_not_the_run(tmp_path, few, caplog):
     with Run.create(tmp_path / "run", CONFIG) as run:
         run.process(windows(3), commit_seconds=0.0)
-        path = tmp_path / "run" / "labels" / run.parts()[0].name
+        path = tmp_path / "run" / "labels" / run.label_files()[0].name
         path.write_bytes(path.read_bytes()[:-1] + b"?")
         run.process(windows(20, first=3), commit_seconds=0.0)
         assert run.status().n_windows == 23

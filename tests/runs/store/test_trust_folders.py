@@ -14,11 +14,11 @@ import run_cases
 import dynmeans
 from dynmeans import Run
 from dynmeans.runs.configuration import RunConfig
-from dynmeans.runs.export.label_files import export_labels
+from dynmeans.runs.export.export_labels import export_labels
 from dynmeans.runs.reading.window import Window
 from dynmeans.runs.store.dead_letters import dead_letter
 from dynmeans.runs.store.schema import database_errors
-from dynmeans.runs.store.sent import note_sent
+from dynmeans.runs.store.sink_offsets import commit_offset
 from dynmeans.runs.store.writer_lock import WriterLock, is_locked
 
 CONFIG = RunConfig(("x", "y"), run_cases.RECIPE)
@@ -28,13 +28,13 @@ CHANGES = {
     "a name of other bytes": "UPDATE configuration SET name = CAST(x'ff41' AS TEXT)"
     " WHERE name = 'n_init'",
     "a name that is no text": "UPDATE configuration SET name = x'ff' WHERE name = 'n_init'",
-    "missing parts": "DELETE FROM parts WHERE first_step = 0",
-    "a missing identity": "DELETE FROM identity",
+    "missing parts": "DELETE FROM label_files WHERE first_step = 0",
+    "a missing identity": "DELETE FROM run_info",
     "a missing option": "DELETE FROM configuration WHERE name = 'revival'",
     "manifest": "UPDATE manifest SET value = replace(value, '16', '17') WHERE name = 'counts'",
     "memory": "UPDATE memory SET data = substr(data, 1, length(data) - 1)",
     "a memory of text": "UPDATE memory SET data = 'text'",
-    "parts": "UPDATE parts SET last_step = last_step + 1",
+    "parts": "UPDATE label_files SET last_step = last_step + 1",
     "windows": "UPDATE windows SET elapsed = 2.0 WHERE step = 1",
     "a missing window": "DELETE FROM windows WHERE step = 1",
     "samples": "UPDATE samples SET truth = '[1, 1, 1, 1]' WHERE step = 2",
@@ -43,9 +43,9 @@ CHANGES = {
     "a missing cluster": "DELETE FROM clusters WHERE cluster_id = 1",
     "events": "UPDATE events SET kind = 'merged' WHERE step = 0 AND number = 0",
     "a missing event": "DELETE FROM events WHERE step = 1 AND number = 0",
-    "tokens": "UPDATE tokens SET token = 'epoch 2'",
-    "a missing token": "DELETE FROM tokens",
-    "an empty blob for the number 0": "UPDATE windows SET n_dropped = x'' WHERE step = 0",
+    "tokens": "UPDATE idempotency_keys SET token = 'epoch 2'",
+    "a missing token": "DELETE FROM idempotency_keys",
+    "an empty blob for the number 0": "UPDATE windows SET n_dropped_rows = x'' WHERE step = 0",
     "dead_letters": "UPDATE dead_letters SET body = x'00'",
     "a missing letter": "DELETE FROM dead_letters",
     "what was sent": "UPDATE manifest SET value = replace(value, '3', '2') WHERE name = 'sent'",
@@ -64,8 +64,8 @@ def folder(tmp_path):
     with Run.create(tmp_path / "run", CONFIG) as run:
         run.process(batches_of(3), commit_seconds=0.0)
         run.process(batches_of(1, seed=4), token="epoch 1")
-        run.note_letters({}, [dead_letter("line 3", "no row", b"{")])
-        note_sent(run.store, "events a", 3)
+        run.store_dead_letters({}, [dead_letter("line 3", "no row", b"{")])
+        commit_offset(run.store, "events a", 3)
     return tmp_path / "run"
 
 
@@ -85,7 +85,7 @@ def test_verifying_finds_a_change_in_any_table(folder, change):
 
 
 def test_a_run_without_its_identity_says_that_it_is_damaged(folder):
-    execute(folder, "DELETE FROM identity")
+    execute(folder, "DELETE FROM run_info")
     with Run.open(folder) as run, pytest.raises(ValueError, match="its identity is missing"):
         run.status()
 
@@ -175,11 +175,11 @@ def shown(folder):
     with Run.open(folder) as run:
         tables = (run.labels(), run.clusters(), run.events(), run.history().to_frame())
         samples = [(s.step, s.points.tolist(), s.cluster_ids.tolist()) for s in run.samples()]
-        return [table.to_csv() for table in tables], samples, run.state.centers.tolist()
+        return [table.to_csv() for table in tables], samples, run.cluster_state.centers.tolist()
 
 
 def test_labels_whose_parts_are_gone_from_the_database_are_refused(folder):
-    execute(folder, "DELETE FROM parts")
+    execute(folder, "DELETE FROM label_files")
     with (
         Run.open(folder) as run,
         pytest.raises(ValueError, match="a part of its labels is missing"),
@@ -190,7 +190,7 @@ def test_labels_whose_parts_are_gone_from_the_database_are_refused(folder):
 def test_the_version_that_wrote_a_run_is_recorded(folder):
     with Run.open(folder) as run:
         status = run.status()
-    assert (status.made_by, status.written_by) == (dynmeans.__version__,) * 2
+    assert (status.created_with, status.last_written_with) == (dynmeans.__version__,) * 2
 
 
 def test_the_lock_is_held_from_creation(tmp_path):

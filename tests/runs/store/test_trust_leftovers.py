@@ -10,18 +10,18 @@ import time
 import pyarrow as pa
 import pytest
 
-from dynmeans.files.leftovers import hold
-from dynmeans.files.whole_file import whole_file
+from dynmeans.files.atomic_write import atomic_write
+from dynmeans.files.stale_files import hold
 from dynmeans.runs.reading.sources.source import Source
 
 KILLED = """
 import os, signal, tempfile
 import pyarrow as pa
-from dynmeans.files.whole_file import whole_file
+from dynmeans.files.atomic_write import atomic_write
 from dynmeans.runs.reading.sources.source import Source
 tempfile.tempdir = {folder!r}
 source = Source(pa.table({{"x": [1.0]}}))
-with whole_file({path!r}) as temporary:
+with atomic_write({path!r}) as temporary:
     os.kill(os.getpid(), signal.SIGKILL)
 """
 
@@ -47,7 +47,7 @@ def test_temporary_files_of_a_killed_process_are_swept_by_the_next(folder):
     assert len(left) == 2
     for item in left:
         age(item)
-    with whole_file(path) as temporary, Source(pa.table({"x": [1.0]})):
+    with atomic_write(path) as temporary, Source(pa.table({"x": [1.0]})):
         open(temporary, "w").close()
     assert sorted(folder.iterdir()) == [path]
 
@@ -57,7 +57,7 @@ def test_temporary_files_in_use_are_left_alone(folder):
     mine.write_text("half of it")
     handle = hold(mine)
     age(mine)
-    with whole_file(folder / "out.csv") as temporary:
+    with atomic_write(folder / "out.csv") as temporary:
         open(temporary, "w").close()
     assert mine.exists()
     os.close(handle)
@@ -68,6 +68,6 @@ def test_files_of_other_names_are_never_swept(folder):
     for other in others:
         other.write_text("precious")
         age(other)
-    with whole_file(folder / "out.csv") as temporary, Source(pa.table({"x": [1.0]})):
+    with atomic_write(folder / "out.csv") as temporary, Source(pa.table({"x": [1.0]})):
         open(temporary, "w").close()
     assert all(other.exists() for other in others)

@@ -26,12 +26,12 @@ def test_the_connector_of_an_installed_package_serves_rows_and_results(tmp_path)
     subprocess.run([*pip, *alone, str(PACKAGE)], check=True, cwd=tmp_path)
     written = [json.dumps({"t": i, "x": 9.0 * (i % 2), "n": i}) for i in range(40)]
     command = [sys.executable, "-m", "dynmeans.cli", "cluster", f"lines://{rows}", "-t", "t"]
-    command += ["--every", "10", "-f", "x", "--new-penalty", "1", "--until-idle", "300ms", "--id"]
+    command += ["--every", "10", "-f", "x", "--new-penalty", "1", "--idle-timeout", "300ms", "--id"]
     command += ["n", "-o", str(tmp_path / "run"), "--labels-to", f"lines://{labels}", "--json"]
     environment = {**os.environ, "PYTHONPATH": str(site)}
     for end in (25, 40):  # the second call resumes, and takes no row twice
         rows.write_text("".join(f"{line}\n" for line in written[:end]))
-        more = ["--hold-last"] if end == 25 else []
+        more = ["--keep-last-open"] if end == 25 else []
         done = subprocess.run(
             [*command, *more], env=environment, capture_output=True, text=True, check=True
         )

@@ -99,14 +99,14 @@ def refused(words, tmp_path, capfd, caplog):
 def test_a_mistyped_source_or_sink_is_refused_without_its_secrets(
     address, rows, tmp_path, capfd, caplog
 ):
-    many = ["-f", "x", "--count", "2", "--new-penalty", "1"]
+    many = ["-f", "x", "--rows-per-window", "2", "--new-penalty", "1"]
     commands = [["cluster", address, *many], ["cluster", rows, *many, f"--labels-to={address}"]]
     if address in UNESCAPED:
         commands += [
             ["cluster", rows, *many, "--events-to", address],
             ["cluster", rows, *many, "--labels_to", address],
             ["cluster", rows, address, *many],
-            ["suggest", address, "-f", "x", "--count", "2"],
+            ["suggest", address, "-f", "x", "--rows-per-window", "2"],
         ]
     for number, words in enumerate(commands):
         out = ["-o", str(tmp_path / f"run{number}")] if words[0] == "cluster" else []

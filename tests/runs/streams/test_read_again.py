@@ -8,9 +8,9 @@ from attack.targets.messages import Given, Kept
 
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.stopping import StoppedError
-from dynmeans.runs.streams.watermark import StreamWindows
+from dynmeans.runs.streams.stream_windows import StreamWindows
 
-OPTIONS = WindowOptions(("x",), time="t", every="10s", time_unit="s", lateness="0")
+OPTIONS = WindowOptions(("x",), time="t", every="10s", time_unit="s", allowed_lateness="0")
 START, YEAR = 1_700_000_000, 366 * 86400
 
 
@@ -29,7 +29,7 @@ def read(bodies, stops, letters):
         stop = threading.Event()
         stream = Given(bodies, stop, after, letters)
         try:
-            for window in StreamWindows(stream, OPTIONS, kept, stop=stop, until_idle=0.0):
+            for window in StreamWindows(stream, OPTIONS, kept, stop=stop, idle_timeout=0.0):
                 kept.commit(window.position, window.dead_letters)
                 taken += window.row_ids.tolist()
         except StoppedError:

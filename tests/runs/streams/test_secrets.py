@@ -11,7 +11,7 @@ import pytest
 import servers
 
 from dynmeans.cli.__main__ import main
-from dynmeans.follow.recipe import Recipe
+from dynmeans.follow.model_config import ModelConfig
 from dynmeans.runs.cluster_job import ClusterJob
 from dynmeans.runs.input import Input
 from dynmeans.runs.reading.window import WindowOptions
@@ -55,7 +55,12 @@ def test_there_are_forty_addresses():
 
 @pytest.mark.parametrize("text", ADDRESSES)
 def test_an_address_is_stored_and_shown_without_its_secrets(text, tmp_path):
-    job = ClusterJob(Input(text), WindowOptions(("x",), count=5), Recipe(new_penalty=1.0), tmp_path)
+    job = ClusterJob(
+        Input(text),
+        WindowOptions(("x",), rows_per_window=5),
+        ModelConfig(new_penalty=1.0),
+        tmp_path,
+    )
     address, told = None, ""
     try:
         address = parse_address(text)
@@ -67,12 +72,12 @@ def test_an_address_is_stored_and_shown_without_its_secrets(text, tmp_path):
     if address is not None:
         held = f"{address.password} {address.user} {address.options}"
         assert SECRET in held
-        assert SECRET not in address.hidden(f"bad value in {text}: {held}")
+        assert SECRET not in address.redact(f"bad value in {text}: {held}")
 
 
 @pytest.mark.parametrize("text", REMOTE)
 def test_an_address_of_a_file_is_refused_without_its_secrets(text, tmp_path, capsys):
-    words = ["cluster", text, "-f", "x", "--count", "5", "--new-penalty", "1"]
+    words = ["cluster", text, "-f", "x", "--rows-per-window", "5", "--new-penalty", "1"]
     assert main([*words, "-o", str(tmp_path / "run")]) == 1
     assert not (tmp_path / "run").exists()
     assert SECRET not in "".join(capsys.readouterr())
@@ -111,7 +116,7 @@ def test_a_run_that_cannot_reach_its_place_tells_no_secret(
     stop = threading.Event()
     options = WindowOptions(("x",), time="t", every="10")
     address = text.format(servers.free_port())
-    job = ClusterJob(Input(address), options, Recipe(new_penalty=1.0), tmp_path / "run")
+    job = ClusterJob(Input(address), options, ModelConfig(new_penalty=1.0), tmp_path / "run")
 
     def stop_once_told():
         end = time.monotonic() + 30
@@ -136,7 +141,7 @@ def test_a_wrong_password_is_told_without_it(tmp_path):
         server.client().config_set("requirepass", "another one")
         code = "import sys; from dynmeans.cli.__main__ import main; sys.exit(main(sys.argv[1:]))"
         address = f"redis://:{SECRET}@127.0.0.1:{server.port}/0?stream=s"
-        words = ["cluster", address, "-f", "x", "--count", "5", "--new-penalty", "1"]
+        words = ["cluster", address, "-f", "x", "--rows-per-window", "5", "--new-penalty", "1"]
         done = subprocess.run(
             [sys.executable, "-c", code, *words, "-o", str(tmp_path / "run"), "--debug"],
             capture_output=True, text=True, timeout=60, check=False,

@@ -11,14 +11,14 @@ import stream_places as places
 
 from dynmeans import Run
 from dynmeans.cli.__main__ import main
-from dynmeans.follow.recipe import Recipe
+from dynmeans.follow.model_config import ModelConfig
 from dynmeans.runs.cluster_job import ClusterJob
 from dynmeans.runs.input import Input
 
 SLOW = pytest.mark.slow
 KINDS = [*(pytest.param(kind, marks=SLOW) for kind in ("kafka", "mqtt", "postgresql")), "redis"]
 ROWS = places.rows_of(150)
-CHOSEN = Recipe(random_state=0)
+CHOSEN = ModelConfig(random_state=0)
 LONG = places.rows_of(5000, per_window=150)
 
 
@@ -37,7 +37,7 @@ def penalties_of(folder):
 
 
 def suggest_command(address, folder, *more):
-    options = ["-f", "x,y", "-t", "t", "--every", "10", "--lateness", "5", "--id", "name"]
+    options = ["-f", "x,y", "-t", "t", "--every", "10", "--allowed-lateness", "5", "--id", "name"]
     return ["cluster", address, *options, "-o", str(folder), "--quiet", *more]
 
 
@@ -48,7 +48,7 @@ def test_parameters_chosen_on_a_stream_are_those_of_standard_input(
     name = places.name_of(request)
     address = place.make(name)
     place.send(name, places.bodies_of(LONG))
-    assert main(suggest_command(address, tmp_path / "run", "--until-idle", "400ms")) == 0
+    assert main(suggest_command(address, tmp_path / "run", "--idle-timeout", "400ms")) == 0
     assert penalties_of(tmp_path / "run") == penalties_of(suggested)
     assert places.labels_of(tmp_path / "run") == places.labels_of(suggested)
     with Run.open(tmp_path / "run") as run:
@@ -69,7 +69,7 @@ def test_a_kill_while_rows_to_choose_on_are_waited_for_loses_none(
     waiting.kill()
     waiting.wait()
     place.send(name, bodies[300:])
-    assert main(suggest_command(address, tmp_path / "run", "--until-idle", "400ms")) == 0
+    assert main(suggest_command(address, tmp_path / "run", "--idle-timeout", "400ms")) == 0
     assert places.labels_of(tmp_path / "run") == places.labels_of(suggested)
 
 
@@ -87,7 +87,7 @@ def test_kills_at_any_moment_of_waiting_and_choosing_lose_no_row(
         time.sleep(rng.uniform(0.0, 2.5))
         waiting.kill()
         waiting.wait()
-    assert main(suggest_command(address, tmp_path / "run", "--until-idle", "1s")) == 0
+    assert main(suggest_command(address, tmp_path / "run", "--idle-timeout", "1s")) == 0
     assert penalties_of(tmp_path / "run") == penalties_of(suggested)
     assert places.labels_of(tmp_path / "run") == places.labels_of(suggested)
 
@@ -97,7 +97,7 @@ def is_read(place, folder):
     if not (folder / "run.sqlite").exists():
         return False
     with Run.open(folder) as run:
-        (n_kept,) = run.store.query("SELECT count(*) FROM inbox")[0]
+        (n_kept,) = run.store.query("SELECT count(*) FROM mqtt_inbox")[0]
     return not isinstance(place, places.MqttPlace) or n_kept > 0
 
 
@@ -118,15 +118,15 @@ def test_a_run_that_waits_for_a_choice_takes_parameters_that_are_given(
     threading.Timer(1.0, stop.set).start()
     assert job.start(stop=stop).is_stopped
     with Run.open(folder) as run:
-        assert not run.is_begun
+        assert not run.has_windows
         assert run.status().n_windows == 0
     assert main(["status", str(folder)]) == 0
     assert "waiting   for rows that parameters are chosen on" in capsys.readouterr().out
-    given = Recipe(new_penalty=1.0, max_gap=5, reach=1.5, random_state=0)
-    job = ClusterJob(Input(address, until_idle=0.4), places.OPTIONS, given, folder)
+    given = ModelConfig(new_penalty=1.0, max_gap=5, reach=1.5, random_state=0)
+    job = ClusterJob(Input(address, idle_timeout=0.4), places.OPTIONS, given, folder)
     assert job.start().n_rows == len(ROWS)
     with Run.open(folder) as run:
-        assert run.config.recipe == given
+        assert run.config.model_config == given
         assert run.penalties.max_gap == 5
 
 
@@ -143,8 +143,8 @@ def test_a_bad_message_after_the_last_window_of_a_short_stream_is_kept(redis, tm
     redis.send("short", [*places.bodies_of(ROWS), "no row"])
     folder = tmp_path / "run"
     # Learned from more windows than there are.
-    scaled = Recipe(new_penalty=1.0, space="standard", random_state=0)
-    ClusterJob(Input(address, until_idle=0.2), places.OPTIONS, scaled, folder).start()
+    scaled = ModelConfig(new_penalty=1.0, space="standard", random_state=0)
+    ClusterJob(Input(address, idle_timeout=0.2), places.OPTIONS, scaled, folder).start()
     with Run.open(folder) as run:
         assert run.status().n_dead_letters == 1
         assert run.status().is_finished

@@ -13,7 +13,7 @@ from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.stopping import StoppedError
 from dynmeans.runs.streams.addresses import open_stream
 from dynmeans.runs.streams.message import RowsLostError
-from dynmeans.runs.streams.watermark import StreamWindows
+from dynmeans.runs.streams.stream_windows import StreamWindows
 
 START = 1_700_000_000
 
@@ -31,7 +31,9 @@ def status_of(folder):
 
 
 @pytest.mark.parametrize(
-    "cut", [{"count": 10}, {"batch": "b"}, {"every": "10"}], ids=["count", "batch", "every"]
+    "cut",
+    [{"rows_per_window": 10}, {"batch": "b"}, {"every": "10"}],
+    ids=["count", "batch", "every"],
 )
 def test_a_message_with_another_kind_of_time_is_one_dead_letter_across_restarts(
     cut, redis, tmp_path, request
@@ -125,7 +127,7 @@ def test_one_row_dated_2100_is_one_dead_letter(at, n_stops, redis, tmp_path, req
     some.insert(at, {"t": 4_102_444_800, "x": 0, "y": 0})
     redis.send(name, places.bodies_of(some[: at + 1]))
     if n_stops:
-        places.follow(address, tmp_path / "run", options=replace(AHEAD, hold_last=True))
+        places.follow(address, tmp_path / "run", options=replace(AHEAD, keep_last_open=True))
     redis.send(name, places.bodies_of(some[at + 1 :]))
     places.follow(address, tmp_path / "run", options=AHEAD)
     with Run.open(tmp_path / "run") as run:
@@ -188,7 +190,7 @@ def test_a_stop_before_open_rows_are_read_again_loses_none(redis, tmp_path, requ
     address = redis.make(name)
     options = WindowOptions(features=("x", "y"), time="t", every="10")
     redis.send(name, places.bodies_of(rows(25)))
-    places.follow(address, tmp_path / "run", options=replace(options, hold_last=True))
+    places.follow(address, tmp_path / "run", options=replace(options, keep_last_open=True))
     with Run.open(tmp_path / "run") as run:
         stop = threading.Event()
         stop.set()

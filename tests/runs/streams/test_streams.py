@@ -13,7 +13,7 @@ from run_cases import contents
 from dynmeans import Run
 from dynmeans.cli.__main__ import main
 from dynmeans.runs.reading.live_windows import LiveWindows
-from dynmeans.runs.store.sent import note_sent
+from dynmeans.runs.store.sink_offsets import commit_offset
 from dynmeans.runs.streams.addresses import open_stream
 from dynmeans.runs.streams.message import RowsLostError
 
@@ -27,7 +27,7 @@ def unbroken(tmp_path_factory):
     """What standard input makes of the same rows."""
     folder = tmp_path_factory.mktemp("unbroken") / "run"
     with Run.create(folder, places.config_of()) as run:
-        run.follow(LiveWindows(places.bodies_of(ROWS), places.OPTIONS), commit_seconds=0.0)
+        run.process_all(LiveWindows(places.bodies_of(ROWS), places.OPTIONS), commit_seconds=0.0)
     return places.labels_of(folder)
 
 
@@ -46,8 +46,8 @@ def test_a_stream_stopped_anywhere_is_the_unbroken_run(place, unbroken, tmp_path
     address = place.make(name)
     bodies = places.bodies_of(ROWS)
     place.send(name, bodies[:80])
-    places.follow(address, tmp_path / "run", stop_after=2, until_idle=None)
-    places.follow(address, tmp_path / "run", stop_after=1, until_idle=None)
+    places.follow(address, tmp_path / "run", stop_after=2, idle_timeout=None)
+    places.follow(address, tmp_path / "run", stop_after=1, idle_timeout=None)
     place.send(name, bodies[80:])
     places.follow(address, tmp_path / "run")
     assert places.labels_of(tmp_path / "run") == unbroken
@@ -60,7 +60,7 @@ def test_messages_that_are_no_rows_are_kept_once_with_the_reason(place, tmp_path
     good = places.bodies_of(ROWS[:40])
     bad = '{"t": 3, "x": null, "y": 1, "name": "hole"}'
     place.send(name, [good[0], bad, *good[1:]])
-    places.follow(address, tmp_path / "run", stop_after=1, until_idle=None)
+    places.follow(address, tmp_path / "run", stop_after=1, idle_timeout=None)
     places.follow(address, tmp_path / "run")
     with Run.open(tmp_path / "run") as run:
         (letter,) = run.dead_letters()
@@ -83,11 +83,11 @@ def test_messages_read_again_are_not_counted_again(redis, tmp_path, on_missing, 
     # The window of 11 is still open when that of 1 closes: what follows 11 is read again.
     redis.send(name, [*bodies[:3], bad, *bodies[3:]])
     options = replace(places.OPTIONS, on_missing=on_missing)
-    places.follow(address, tmp_path / "run", options=options, stop_after=1, until_idle=None)
+    places.follow(address, tmp_path / "run", options=options, stop_after=1, idle_timeout=None)
     places.follow(address, tmp_path / "run", options=options)
     with Run.open(tmp_path / "run") as run:
         status = run.status()
-    assert (status.n_dead_letters, status.n_dropped) == expected
+    assert (status.n_dead_letters, status.n_dropped_rows) == expected
     assert status.n_rows == 7
 
 
@@ -98,7 +98,9 @@ def test_rows_that_come_too_late_are_letters_or_counted(redis, tmp_path):
     places.follow(address, tmp_path / "kept")
     places.follow(address, tmp_path / "left", options=replace(places.OPTIONS, on_late="drop"))
     with Run.open(tmp_path / "kept") as kept, Run.open(tmp_path / "left") as left:
-        assert [(run.status().n_late, run.status().n_dead_letters) for run in (kept, left)] == [
+        assert [
+            (run.status().n_late_rows, run.status().n_dead_letters) for run in (kept, left)
+        ] == [
             (0, 1),
             (1, 0),
         ]
@@ -116,7 +118,7 @@ def test_no_message_stops_a_run(redis, tmp_path, body, request):
     name = places.name_of(request)
     address = redis.make(name)
     redis.send(name, [*places.bodies_of(ROWS[:20]), body, *places.bodies_of(ROWS[20:40])])
-    places.follow(address, tmp_path / "run", until_idle=0.3)
+    places.follow(address, tmp_path / "run", idle_timeout=0.3)
     with Run.open(tmp_path / "run") as run:
         assert (run.status().n_rows, run.status().n_dead_letters) == (40, 1)
 
@@ -132,7 +134,7 @@ def test_fields_of_a_redis_entry_are_columns(redis, tmp_path):
     client = redis.server.client()
     for row in ROWS[:40]:
         client.xadd("fields", row)
-    places.follow(redis.make("fields"), tmp_path / "run", until_idle=0.3)
+    places.follow(redis.make("fields"), tmp_path / "run", idle_timeout=0.3)
     with Run.open(tmp_path / "run") as run:
         assert run.status().n_rows == 40
 
@@ -140,7 +142,7 @@ def test_fields_of_a_redis_entry_are_columns(redis, tmp_path):
 def test_entries_trimmed_before_they_were_read_are_missed(redis, tmp_path):
     address = redis.make("trimmed")
     redis.send("trimmed", places.bodies_of(ROWS[:60]))
-    places.follow(address, tmp_path / "run", stop_after=2, until_idle=None)
+    places.follow(address, tmp_path / "run", stop_after=2, idle_timeout=None)
     redis.send("trimmed", places.bodies_of(ROWS[60:]))
     redis.server.client().xtrim("trimmed", maxlen=10, approximate=False)
     with pytest.raises(RowsLostError, match="no longer holds all rows"):
@@ -150,7 +152,7 @@ def test_entries_trimmed_before_they_were_read_are_missed(redis, tmp_path):
 def test_entries_trimmed_after_they_were_read_are_not_missed(redis, unbroken, tmp_path):
     address = redis.make("tidy")
     redis.send("tidy", places.bodies_of(ROWS[:60]))
-    places.follow(address, tmp_path / "run", stop_after=2, until_idle=None)
+    places.follow(address, tmp_path / "run", stop_after=2, idle_timeout=None)
     with Run.open(tmp_path / "run") as run:
         ms, number, _ = run.position["partitions"]["0"]["after"]
     redis.server.client().xtrim("tidy", minid=f"{ms}-{number}", approximate=False)
@@ -169,7 +171,7 @@ def test_a_server_that_is_killed_is_waited_for(unbroken, tmp_path):
         end = threading.Timer(0.3, lambda: (place.server.restart(), place.send("rows", rest)))
         rest = places.bodies_of(ROWS[80:])
         end.start()
-        places.follow(address, tmp_path / "run", until_idle=1.5)
+        places.follow(address, tmp_path / "run", idle_timeout=1.5)
         end.join()
         assert places.labels_of(tmp_path / "run") == unbroken
     finally:
@@ -182,7 +184,7 @@ def test_a_row_sent_twice_is_taken_in_once(redis, unbroken, tmp_path):
     address = redis.make("twice")
     redis.send("twice", twice)
     windows = places.follow(
-        address, tmp_path / "run", options=replace(places.OPTIONS, unique_ids=True)
+        address, tmp_path / "run", options=replace(places.OPTIONS, deduplicate=True)
     )
     assert places.labels_of(tmp_path / "run") == unbroken
     assert windows.n_repeated == 150
@@ -244,7 +246,7 @@ def test_a_kafka_broker_that_is_down_is_not_idle(unbroken, tmp_path):
         ]
         for step in steps:
             step.start()
-        places.follow(address, tmp_path / "run", until_idle=1.5)
+        places.follow(address, tmp_path / "run", idle_timeout=1.5)
         for step in steps:
             step.join()
         assert places.labels_of(tmp_path / "run") == unbroken
@@ -256,9 +258,9 @@ def test_messages_received_before_the_first_window_outlive_a_stop(servers_of_ses
     place = servers_of_session("mqtt")
     address = place.make("early")
     options = ["-f", "x,y", "-t", "t", "--every", "10", "--new-penalty", "1"]
-    command = ["cluster", address, *options, "-o", str(tmp_path / "run"), "--until-idle", "400ms"]
+    command = ["cluster", address, *options, "-o", str(tmp_path / "run"), "--idle-timeout", "400ms"]
     place.send("early", places.bodies_of(ROWS[:4]))
-    assert main([*command, "--hold-last", "-q"]) == 0
+    assert main([*command, "--keep-last-open", "-q"]) == 0
     place.send("early", places.bodies_of(ROWS[4:30]))
     assert main([*command, "-q"]) == 0
     with Run.open(tmp_path / "run") as run:
@@ -271,7 +273,7 @@ def test_a_password_is_not_stored(redis, tmp_path, capsys):
     redis.send("secret", places.bodies_of(ROWS[:30]))
     address = redis.make("secret").replace("redis://", "redis://me:sesame@")
     options = ["-f", "x,y", "-t", "t", "--every", "10", "--new-penalty", "1"]
-    out = ["-o", str(tmp_path / "run"), "--until-idle", "200ms", "--json"]
+    out = ["-o", str(tmp_path / "run"), "--idle-timeout", "200ms", "--json"]
     assert main(["cluster", address, *options, *out]) == 0
     assert b"sesame" not in (tmp_path / "run" / "run.sqlite").read_bytes()
     with Run.open(tmp_path / "run") as run:
@@ -294,7 +296,16 @@ def test_a_password_is_not_stored(redis, tmp_path, capsys):
     ],
 )
 def test_an_address_that_lacks_something_is_told(address, message, tmp_path, capsys):
-    options = ["-f", "x", "--count", "3", "--new-penalty", "1", "-o", str(tmp_path / "run")]
+    options = [
+        "-f",
+        "x",
+        "--rows-per-window",
+        "3",
+        "--new-penalty",
+        "1",
+        "-o",
+        str(tmp_path / "run"),
+    ]
     assert main(["cluster", address, *options]) == 1
     assert message in capsys.readouterr().err
 
@@ -323,9 +334,9 @@ def test_a_stopped_stream_learns_its_scaling_from_all_windows(redis, tmp_path):
     address = redis.make("scaled")
     redis.send("scaled", places.bodies_of(ROWS))
     places.follow(address, tmp_path / "whole", space="standard")
-    places.follow(address, tmp_path / "parts", space="standard", stop_after=0, until_idle=None)
+    places.follow(address, tmp_path / "parts", space="standard", stop_after=0, idle_timeout=None)
     with Run.open(tmp_path / "parts") as run:
-        assert not run.is_begun
+        assert not run.has_windows
     places.follow(address, tmp_path / "parts", space="standard")
     found, expected = contents(tmp_path / "parts"), contents(tmp_path / "whole")
     assert found == expected
@@ -335,7 +346,7 @@ def test_a_stopped_stream_learns_its_scaling_from_all_windows(redis, tmp_path):
 def finished_stream(tmp_path):
     folder = tmp_path / "run"
     with Run.create(folder, places.config_of()) as run:
-        run.follow(LiveWindows(places.bodies_of(ROWS), places.OPTIONS), commit_seconds=0.0)
+        run.process_all(LiveWindows(places.bodies_of(ROWS), places.OPTIONS), commit_seconds=0.0)
     return folder
 
 
@@ -361,7 +372,7 @@ def test_labels_and_events_arrive_exactly_once(kind, servers_of_session, finishe
         run.lock()
         for place_sent, next_step in run.store.manifest("sent").items():
             assert next_step > 3
-            note_sent(run.store, place_sent, 3)
+            commit_offset(run.store, place_sent, 3)
     assert main([*command, "--events-to", addresses["events"]]) == 0
     labels, events = (arrived(kind, place, f"sent_{what}") for what in ("labels", "events"))
     with Run.open(finished_stream) as run:
@@ -376,8 +387,19 @@ def test_labels_arrive_at_least_once(kind, servers_of_session, tmp_path, redis):
     place, name = servers_of_session(kind), "labels_back"
     back, source = place.make(name), redis.make("rows_for_" + kind)
     redis.send("rows_for_" + kind, places.bodies_of(ROWS))
-    options = ["-f", "x,y", "-t", "t", "--every", "10", "--lateness", "5", "--new-penalty", "1"]
-    idle = ["--until-idle", "500ms", "-q"]
+    options = [
+        "-f",
+        "x,y",
+        "-t",
+        "t",
+        "--every",
+        "10",
+        "--allowed-lateness",
+        "5",
+        "--new-penalty",
+        "1",
+    ]
+    idle = ["--idle-timeout", "500ms", "-q"]
     to = back.partition("?")[0]
     command = ["cluster", source, *options, "--id", "name", *idle, "--labels-to", to]
     assert main([*command, "-o", str(tmp_path / "first")]) == 0
@@ -391,9 +413,29 @@ def test_labels_arrive_at_least_once(kind, servers_of_session, tmp_path, redis):
 def test_a_place_that_is_away_holds_nothing_up(redis, tmp_path, capsys):
     address = redis.make("onwards")
     redis.send("onwards", places.bodies_of(ROWS))
-    options = ["-f", "x,y", "-t", "t", "--every", "10", "--lateness", "5", "--new-penalty", "1"]
+    options = [
+        "-f",
+        "x,y",
+        "-t",
+        "t",
+        "--every",
+        "10",
+        "--allowed-lateness",
+        "5",
+        "--new-penalty",
+        "1",
+    ]
     away = f"redis://127.0.0.1:{servers.free_port()}/0?stream=a"
-    command = ["cluster", address, *options, "--until-idle", "300ms", "--events-to", away, "--json"]
+    command = [
+        "cluster",
+        address,
+        *options,
+        "--idle-timeout",
+        "300ms",
+        "--events-to",
+        away,
+        "--json",
+    ]
     assert main([*command, "-o", str(tmp_path / "run")]) == 0
     told = capsys.readouterr()
     assert json.loads(told.out)["n_rows"] == 150

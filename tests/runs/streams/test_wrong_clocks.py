@@ -14,10 +14,10 @@ from dynmeans.cli.__main__ import main
 from dynmeans.runs.reading.live_windows import LiveWindows
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.stopping import StoppedError
-from dynmeans.runs.streams.watermark import StreamWindows
+from dynmeans.runs.streams.stream_windows import StreamWindows
 
 START, DAY, YEAR_2100 = 1_700_000_000, 86400, 4_102_444_800
-MINUTES = {"time": "t", "every": "1min", "time_unit": "s", "lateness": "10s"}
+MINUTES = {"time": "t", "every": "1min", "time_unit": "s", "allowed_lateness": "10s"}
 
 
 def lines_of(times):
@@ -31,7 +31,7 @@ def streamed(times, stops=(), **options):
     for after in [*stops, None]:
         stop = threading.Event()
         stream = Given(bodies, stop, after)
-        windows = StreamWindows(stream, wanted, kept, stop=stop, until_idle=0.0)
+        windows = StreamWindows(stream, wanted, kept, stop=stop, idle_timeout=0.0)
         try:
             for window in windows:
                 kept.commit(window.position, window.dead_letters)
@@ -48,7 +48,7 @@ def live(times, **options):
     )
     found = list(windows)
     rows = [row for window in found for row in window.row_ids.tolist()]
-    return rows, sum(window.n_late for window in found) + windows.n_late
+    return rows, sum(window.n_late_rows for window in found) + windows.n_late_rows
 
 
 def seconds(n, first=0):
@@ -77,9 +77,9 @@ def test_a_few_rows_with_wrong_times_end_no_stream(name):
     good = [*range(200), *range(200 + len(wrong), 3200 + len(wrong))]
     assert set(good) <= set(taken)
     assert len(letters) + len(taken) == 3200 + len(wrong)
-    rows, n_late = live(BEFORE + wrong + AFTER, **options)
+    rows, n_late_rows = live(BEFORE + wrong + AFTER, **options)
     assert set(good) <= set(rows)
-    assert len(rows) + n_late == 3200 + len(wrong)
+    assert len(rows) + n_late_rows == 3200 + len(wrong)
 
 
 def test_a_device_whose_clock_is_fast_holds_back_nobody():
@@ -178,7 +178,7 @@ def test_mostly_late_rows_are_warned_of_at_exit_and_in_the_status(
     monkeypatch.setattr("dynmeans.runs.cluster_job.open_stream", lambda *_: stream)
     out = str(tmp_path / "run")
     words = ["cluster", "redis://h/0?stream=s", "-f", "x", "-t", "t", "--every", "1min"]
-    words += ["--time-unit", "s", "--new-penalty", "1", "--until-idle", "10ms", "-o", out]
+    words += ["--time-unit", "s", "--new-penalty", "1", "--idle-timeout", "10ms", "-o", out]
     assert main([*words, "--on-late", on_late]) == 0
     told = capsys.readouterr().err
     assert told.count("most rows come too late") == 2  # when it begins, and at the end

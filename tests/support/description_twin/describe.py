@@ -27,7 +27,7 @@ def describe_slowly(
         places=max(found),
         labels=life_model.shares(tracks, points.n_batches),
         paths=life_model.beginnings(points, tracks) + moved,
-        lives=life_model.fates(tracks, moves, points.n_batches)
+        lifetimes=life_model.fates(tracks, moves, points.n_batches)
         + life_model.births(tracks, points.n_batches),
         shape=shape,
     )

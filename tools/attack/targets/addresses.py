@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from attack.targets import Case
-from dynmeans.follow.recipe import Recipe
+from dynmeans.follow.model_config import ModelConfig
 from dynmeans.runs.cluster_job import ClusterJob
 from dynmeans.runs.input import Input
 from dynmeans.runs.reading.sources.file_kinds import find_files
@@ -55,15 +55,15 @@ def _attack(rng: random.Random) -> None:
         secret = secret.replace(":", "")
     written = rng.choice([secret, quote(secret, safe=""), core])
     text = template.replace("{}", written)
-    options = WindowOptions(("x",), count=5)
+    options = WindowOptions(("x",), rows_per_window=5)
     told: list[str] = []
     try:
         if not is_address(text):
             raise ValueError("a file, if there is one")
-        job = ClusterJob(Input(text), options, Recipe(new_penalty=1.0), Path("/nowhere"))
+        job = ClusterJob(Input(text), options, ModelConfig(new_penalty=1.0), Path("/nowhere"))
         told.append(json.dumps(job.config(None).to_fields()))
         address = parse_address(text)
-        told += [str(address), repr(address), address.hidden(f"no {address.password!r}")]
+        told += [str(address), repr(address), address.redact(f"no {address.password!r}")]
     except ValueError as error:
         told.append(str(error))
     for call in (lambda: open_sink(text, threading.Event()), lambda: find_files(text)):

@@ -21,10 +21,10 @@ from attack.held import refused
 from attack.mutate import FLOATS, INTEGERS, TEXTS, damaged
 from attack.targets import Case
 from dynmeans import DynamicMeans, Run
-from dynmeans.alerts import watch
-from dynmeans.alerts.matching import Alert, lookback, matches
+from dynmeans.alerts import monitor
+from dynmeans.alerts.evaluate import Alert, evaluate_rule, lookback
 from dynmeans.alerts.rules import KINDS, Rule, read_rules
-from dynmeans.follow.recipe import Recipe
+from dynmeans.follow.model_config import ModelConfig
 from dynmeans.records.step_record import StepRecord
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
@@ -65,7 +65,7 @@ def ready(name: str) -> Iterator[Case]:
 def _alerts(rule: Rule, records: list[StepRecord]) -> list[Alert]:
     found, kept = list[Alert](), dict[int, float]()
     for end in range(1, len(records) + 1):
-        new, kept = matches(rule, records[:end], _FEATURES, kept, 5.0)
+        new, kept = evaluate_rule(rule, records[:end], _FEATURES, kept, 5.0)
         found += new
     return found
 
@@ -144,12 +144,12 @@ def _check(rng: random.Random, expected: list[Any], windows: list[Window], take:
 @contextmanager
 def _no_couriers() -> Iterator[None]:
     """Nobody is told."""
-    kept = watch.couriers_of
-    watch.couriers_of = lambda *_: []
+    kept = monitor.make_delivery_workers
+    monitor.make_delivery_workers = lambda *_: []
     try:
         yield
     finally:
-        watch.couriers_of = kept
+        monitor.make_delivery_workers = kept
 
 
 @contextmanager
@@ -157,16 +157,18 @@ def _alerts_of(
     folder: Path, windows: list[Window], groups: list[int], rules: Any, *, is_stopped: bool
 ) -> Iterator[tuple[Run, list[Any]]]:
     """Take windows in by groups, and look after each; give the run and what is to be told."""
-    config = RunConfig(_FEATURES, Recipe(new_penalty=1.0, max_gap=3, reach=1.5, random_state=0))
+    config = RunConfig(
+        _FEATURES, ModelConfig(new_penalty=1.0, max_gap=3, reach=1.5, random_state=0)
+    )
     run, done, stop = Run.create(folder, config), 0, threading.Event()
     try:
-        look = watch.Watch(run, rules, stop).look
+        look = monitor.AlertMonitor(run, rules, stop).look
         for n in groups:
             if is_stopped:
                 run.close()
                 run = Run.open(folder)
                 run.lock()
-                look = watch.Watch(run, rules, stop).look
+                look = monitor.AlertMonitor(run, rules, stop).look
             run.process(windows[done : done + n], commit_seconds=1e9)
             done += n
             look()
@@ -182,7 +184,7 @@ def _committed(
         return found
 
 
-class _Veiled(watch.Watch):
+class _Veiled(monitor.AlertMonitor):
     """Sees the first windows of a run only."""
 
     n_seen = 0

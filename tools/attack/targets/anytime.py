@@ -12,7 +12,7 @@ import numpy as np
 from attack.held import REFUSALS, refused
 from attack.mutate import FLOATS, INTEGERS
 from attack.targets import Case
-from dynmeans.scale import fit_anytime
+from dynmeans import fit_anytime
 
 
 @contextmanager

@@ -43,7 +43,7 @@ def _attack_windows(rng: random.Random, path: Path) -> None:
     cut = rng.choice(
         [
             {"time": "t", "every": rng.choice(["1", "10", "1h", "1e-9", "1d"])},
-            {"count": 3},
+            {"rows_per_window": 3},
             {"batch": "b"},
             {"time": "t", "every": "1s", "time_unit": "s"},
         ]
@@ -64,15 +64,15 @@ def _attack_windows(rng: random.Random, path: Path) -> None:
 def _attack_command(rng: random.Random, path: Path, folder: Path) -> None:
     """Cluster the file as a user would."""
     words = ["cluster", str(path), "--new-penalty", rng.choice(["1", "1", "1", "0.5", "-1", "nan"])]
-    words += ["--out", str(folder)]
+    words += ["--output", str(folder)]
     words += rng.choice(
         [
             ["--time", "t", "--every", rng.choice(["1", "10", "1h", "1e-9", "1d"])],
-            ["--count", "3"],
+            ["--rows-per-window", "3"],
             ["--batch", "b"],
-            ["--count", "2", "--id", "y"],
+            ["--rows-per-window", "2", "--id", "y"],
             ["--time", "t", "--every", "1s", "--time-unit", "s"],
-            ["--count", "4", "--on-missing", "drop"],
+            ["--rows-per-window", "4", "--on-missing", "drop"],
         ]
     )
     words += ["--features", rng.choice(["x", "x", "x,y", "*", "z"])]

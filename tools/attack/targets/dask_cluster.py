@@ -90,7 +90,7 @@ def _attack_borders(rng: random.Random) -> int:
 def _early_gatherings(n_bytes: int) -> Iterator[None]:
     from dynmeans.engine.dask import cluster  # noqa: PLC0415
 
-    forced: dict[str, Any] = {"_MOST_BYTES": n_bytes, "_MOVERS": 0, "_PAYS": 0}
+    forced: dict[str, Any] = {"_MAX_BYTES": n_bytes, "_MOVERS": 0, "_PAYS": 0}
     usual, dates = {name: getattr(cluster, name) for name in forced}, compiled.date_from(1, 1)
     for name, value in forced.items():
         setattr(cluster, name, value)

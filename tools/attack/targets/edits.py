@@ -14,7 +14,7 @@ from attack.held import REFUSALS, refused
 from attack.mutate import INTEGERS, TEXTS
 from attack.targets import Case
 from dynmeans import Run
-from dynmeans.follow.recipe import Recipe
+from dynmeans.follow.model_config import ModelConfig
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
 
@@ -28,7 +28,7 @@ def ready(name: str) -> Iterator[Case]:
     memory = "/dev/shm" if Path("/dev/shm").is_dir() else None
     with tempfile.TemporaryDirectory(dir=memory) as place:
         original, copy = Path(place) / "original", Path(place) / "copy"
-        config = RunConfig(("x",), Recipe(new_penalty=1.0, random_state=0))
+        config = RunConfig(("x",), ModelConfig(new_penalty=1.0, random_state=0))
         with Run.create(original, config) as run:
             run.process([Window([[9.0 * k] for k in range(_N_CLUSTERS)])] * 2)
 
@@ -97,4 +97,4 @@ def _compare(run: Run, model: _Model) -> None:
     assert found == shown, f"shown as {found}, expected {shown}"
     assert dict(edits.names) == names, f"names {edits.names}, expected {names}"
     assert edits.pinned == pinned, f"pinned {edits.pinned}, expected {pinned}"
-    assert run.clusters(frame="arrow")["shown_as"].to_pylist() == shown
+    assert run.clusters(frame="arrow")["merged_into"].to_pylist() == shown

@@ -16,11 +16,11 @@ import pyarrow.parquet as pq
 from attack.mutate import TEXTS
 from attack.targets import Case
 from dynmeans import Run
-from dynmeans.follow.recipe import Recipe
+from dynmeans.follow.model_config import ModelConfig
+from dynmeans.runs.analysis.label_view import LabelView
 from dynmeans.runs.cluster_job import ClusterJob
-from dynmeans.runs.export.label_files import export_labels
+from dynmeans.runs.export.export_labels import export_labels
 from dynmeans.runs.input import Input
-from dynmeans.runs.look.label_view import LabelView
 from dynmeans.runs.reading.window import WindowOptions
 
 _NAMES = ("note", "a b", "step", "cluster_id", "distance", 'q"q', "=1+1", "note;", "Größe")
@@ -46,9 +46,11 @@ def _attack(rng: random.Random, folder: Path) -> int:
     times = rng.sample(range(100), n)
     rows = folder / "rows.parquet"
     pq.write_table(pa.table({"t": times, "x": pa.array(x, pa.float64()), name: cells}), rows)
-    cut = rng.choice([{"count": 3}, {"time": "t", "every": "20"}])
+    cut = rng.choice([{"rows_per_window": 3}, {"time": "t", "every": "20"}])
     options = WindowOptions(("x",), on_missing="drop", **cut)
-    job = ClusterJob(Input(rows), options, Recipe(new_penalty=1.0, random_state=0), folder / "run")
+    job = ClusterJob(
+        Input(rows), options, ModelConfig(new_penalty=1.0, random_state=0), folder / "run"
+    )
     job.start()
     expected = [None] * n
     with Run.open(folder / "run") as run:

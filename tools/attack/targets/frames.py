@@ -19,7 +19,7 @@ import dynmeans
 from attack.held import REFUSALS, refused
 from attack.mutate import FLOATS, TEXTS
 from attack.targets import Case
-from dynmeans.one_call.tables import origin_of
+from dynmeans.cluster_function.input_tables import read_input_table
 from dynmeans.runs.reading.durations import microseconds_of
 from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.reading.window import WindowOptions
@@ -68,11 +68,13 @@ def _mixed_zones(rng: random.Random) -> int:
     columns = {f"when{k}": _moments(rng, n) for k in range(20)}  # opening a source takes long
     frame = pd.DataFrame({k: pd.Series(values, dtype=object) for k, values in columns.items()})
     frame["x"] = 1.0
-    with Source(origin_of(frame, list(frame), Path("/nowhere")).table) as source:
+    with Source(read_input_table(frame, list(frame), Path("/nowhere")).table) as source:
         for name, values in columns.items():
             known = [value for value in values if value is not None and value is not pd.NaT]
             expected = sorted(microseconds_of(moment, ZoneInfo(zone)) for moment in known)
-            options = WindowOptions(("x",), time=name, count=99, timezone=zone, on_missing="drop")
+            options = WindowOptions(
+                ("x",), time=name, rows_per_window=99, timezone=zone, on_missing="drop"
+            )
             windows = list(Windows(source, options)) if known else []
             found = [t for w in windows for t in w.times.astype("datetime64[us]").astype(int)]
             assert found == expected, f"{values} in {zone}: {found}, not {expected}"
@@ -104,13 +106,13 @@ def _labels(form: Any, options: Any, folder: Path) -> list[Any] | None:
         return None
     labels = pd.Series(found.labels.to_pandas() if isinstance(form, pa.Table) else found.labels)
     known = labels.notna().to_numpy()
-    assert found.status.n_dropped == (~known).sum(), "rows left out are counted"
+    assert found.status.n_dropped_rows == (~known).sum(), "rows left out are counted"
     assert int(known.sum()) == found.status.n_rows, "every row that was taken in has a label"
     return [None if pd.isna(label) else int(label) for label in labels]
 
 
 def _options(rng: random.Random) -> dict[str, Any]:
-    cut = rng.choice([{"time": "when", "every": "10min"}, {"batch": "b"}, {"count": 5}])
+    cut = rng.choice([{"time": "when", "every": "10min"}, {"batch": "b"}, {"rows_per_window": 5}])
     more = rng.choice([{}, {}, {"weight": "w"}, {"on_missing": "error"}, {"truth": "b"}])
     return {**cut, **more}
 

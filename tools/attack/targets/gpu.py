@@ -10,7 +10,7 @@ import numpy as np
 
 from attack.targets import Case, Skipped
 from attack.wild_streams import compare_steps, wild_stream
-from dynmeans.engine.batch import Batch, take_rows
+from dynmeans.engine.batch import Batch, make_rows
 from dynmeans.engine.execution import Execution
 from dynmeans.engine.gpu.host import border
 from dynmeans.engine.step import step_batch
@@ -51,7 +51,7 @@ def _attack_stream(rng: random.Random) -> None:
         max_gap=rng.choice([1.5, 3.0, 8.0]),
         reach=rng.uniform(1.0, 2.0),
         revival=rng.choice(["paper", "exact"]),
-        motion=rng.choice(["still", "still", "steady"]),
+        motion=rng.choice(["random_walk", "random_walk", "constant_velocity"]),
     )
     search = rng.choice(["paper", "split", "deep"])
     orders = VisitingOrders(rng.getrandbits(32), rng.choice([1, 2]), search=search)
@@ -64,7 +64,7 @@ def _attack_stream(rng: random.Random) -> None:
         compare_steps(step_batch(*arguments, _GPU), expected, f"from compiled code: batch {step}")
         state = expected[0]
         found, known = (
-            take_rows(batch, state.n_features).predict(state, penalties, way, 0.0)
+            make_rows(batch, state.n_features).predict(state, penalties, way, 0.0)
             for way in (_GPU, _NATIVE)
         )
         if not (np.array_equal(found[0], known[0]) and np.array_equal(found[1], known[1])):
@@ -110,7 +110,7 @@ def _attack_borders(rng: random.Random) -> int:
 
 @contextmanager
 def _early_borders(passes_ahead: float) -> Iterator[None]:
-    forced = {"_FEW_MOVES": 1, "_WAIT": 1, "_PASSES_AHEAD": passes_ahead}
+    forced = {"_SMALL_N_MOVES": 1, "_WAIT": 1, "_PASSES_AHEAD": passes_ahead}
     usual = {name: getattr(border, name) for name in forced}
     for name, value in forced.items():
         setattr(border, name, value)
@@ -139,7 +139,7 @@ def _attack_threads(rng: random.Random) -> None:
                 junk += 1e9
             del junk
             stepped = step_batch(Batch(rows), start, penalties, orders, 1.0, _GPU)
-            return stepped, take_rows(rows, 2).predict(stepped[0], penalties, _GPU, 0.0)
+            return stepped, make_rows(rows, 2).predict(stepped[0], penalties, _GPU, 0.0)
 
     alone = [fit(rows, 0, False) for rows in batches]
     with ThreadPoolExecutor(3) as pool:

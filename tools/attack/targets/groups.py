@@ -13,8 +13,7 @@ import pyarrow as pa
 from attack.held import REFUSALS, refused
 from attack.mutate import FLOATS, INTEGERS, TEXTS
 from attack.targets import Case
-from dynmeans import DynamicMeans, Recipe, fit_groups
-from dynmeans.scale import seed_of_key
+from dynmeans import DynamicMeans, ModelConfig, fit_groups, key_seed
 
 
 @contextmanager
@@ -35,11 +34,11 @@ def _attack_labels(rng: random.Random) -> int:
     by = [f"k{j}" for j in range(columns)] if columns > 1 or rng.random() < 0.3 else "k0"
     seed = rng.randrange(2**32)
     fields = {"penalties": rng.choice([0.5, 4.0]), "n_init": rng.randint(1, 2)}
-    recipe = Recipe(**fields, random_state=seed)
-    call = {"by": by, "features": ["x"], "batch": "hour", "recipe": recipe}
+    model_config = ModelConfig(**fields, random_state=seed)
+    call = {"by": by, "features": ["x"], "batch": "hour", "model_config": model_config}
     result = fit_groups(frame, **call)
     for plain, rows in _rows_of_keys(frame, by).items():
-        single = DynamicMeans(**fields, random_state=seed_of_key(seed, plain))
+        single = DynamicMeans(**fields, random_state=key_seed(seed, plain))
         expected = np.empty(len(rows), dtype=np.int64)
         hours = frame["hour"].to_numpy()[rows]
         for hour in np.unique(hours):
@@ -99,7 +98,7 @@ def _attack_frame(rng: random.Random) -> None:
         "batch": rng.choice([None, None, "hour", "x"]),
         "weight": rng.choice([None, None, "w"]),
         "time_step": rng.choice([None, None, 1, 0.0, -1, "1h", timedelta(hours=1), 1e-300, True]),
-        "recipe": rng.choice([None, Recipe(1.0, random_state=0), Recipe("auto")]),
+        "model_config": rng.choice([None, ModelConfig(1.0, random_state=0), ModelConfig("auto")]),
     }
     is_refused, found = refused(lambda: fit_groups(frame, **options), *REFUSALS)
     if not is_refused and len(found.labels) != n:

@@ -53,7 +53,7 @@ def _options(rng: random.Random) -> dict[str, Any]:
         ]
     )
     extra = {
-        "lateness": rng.choice(["0", "5", "5s"]),
+        "allowed_lateness": rng.choice(["0", "5", "5s"]),
         "on_late": rng.choice(["error", "drop"]),
         "on_missing": rng.choice(["error", "drop"]),
     }

@@ -18,8 +18,8 @@ from dynmeans.follow.memory import Memory
 
 _WILD = (*INTEGERS, *FLOATS, *TEXTS, None, True, [], {}, [[]], {"name": "raw"}, "{}")
 _RECIPES = (
-    {}, {"space": "standard"}, {"space": "geo"}, {"space": "angle:24"}, {"space": "robust"},
-    {"space": "cosine"}, {"space": "geo(0,1)"}, {"families": True}, {"motion": "steady"},
+    {}, {"space": "standard"}, {"space": "geo"}, {"space": "cyclic:24"}, {"space": "robust"},
+    {"space": "cosine"}, {"space": "geo(0,1)"}, {"families": True}, {"motion": "constant_velocity"},
     {"min_cluster_size": 2}, {"method": "dbscan(eps=0.5)"},
 )  # fmt: skip
 

@@ -17,12 +17,12 @@ from attack.held import refused
 from attack.mutate import FLOATS, INTEGERS, TEXTS, damaged
 from attack.targets import Case
 from dynmeans import Penalties, Run
-from dynmeans.follow.recipe import Recipe
+from dynmeans.follow.model_config import ModelConfig
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.stopping import StoppedError
 from dynmeans.runs.streams.message import Message
-from dynmeans.runs.streams.watermark import StreamWindows
+from dynmeans.runs.streams.stream_windows import StreamWindows
 
 _PENALTIES = Penalties(1.0, max_gap=5, reach=1.5)
 
@@ -58,13 +58,13 @@ def _read(
     folder: Path, options: WindowOptions, bodies: list[Any], space: str, stops: list[int]
 ) -> dict[str, Any]:
     """Read all messages, stopping after some of them; return what the run holds at the end."""
-    config = RunConfig(("x", "y"), Recipe(_PENALTIES, space=space, random_state=0))
+    config = RunConfig(("x", "y"), ModelConfig(_PENALTIES, space=space, random_state=0))
     Run.create(folder, config).close()
     for stop_after in [*stops, None]:
         stop = threading.Event()
         with Run.open(folder) as run:
             stream = Given(bodies, stop, stop_after)
-            windows = StreamWindows(stream, options, run, stop=stop, until_idle=0.0)
+            windows = StreamWindows(stream, options, run, stop=stop, idle_timeout=0.0)
             try:
                 is_refused, _ = refused(
                     lambda: run.process(windows, commit_seconds=0.0)  # noqa: B023
@@ -80,7 +80,12 @@ def _read(
             "refused": False,
             "labels": [labels[name].to_pylist() for name in ("step", "row_id", "cluster_id")],
             "letters": [(letter["position"], letter["body"]) for letter in run.dead_letters()],
-            "counts": (status.n_rows, status.n_dropped, status.n_late, status.n_dead_letters),
+            "counts": (
+                status.n_rows,
+                status.n_dropped_rows,
+                status.n_late_rows,
+                status.n_dead_letters,
+            ),
         }
 
 
@@ -127,14 +132,14 @@ class Given:
 
 
 def _options(rng: random.Random) -> WindowOptions:
-    cut = rng.choice([{"time": "t", "every": "10", "lateness": rng.choice(["0", "5", "50"])},
-                      {"count": 4}, {"batch": "b"}])  # fmt: skip
+    cut = rng.choice([{"time": "t", "every": "10", "allowed_lateness": rng.choice(["0", "5", "50"])},
+                      {"rows_per_window": 4}, {"batch": "b"}])  # fmt: skip
     more: dict[str, Any] = {
         "on_missing": rng.choice(["error", "drop"]),
         "on_late": rng.choice(["error", "drop"]),
     }
     if rng.random() < 0.3:
-        more |= {"id": "name", "unique_ids": rng.random() < 0.5}
+        more |= {"id": "name", "deduplicate": rng.random() < 0.5}
     return WindowOptions(("x", "y"), **cut, **more)
 
 
@@ -206,7 +211,11 @@ def _watermarks(rng: random.Random) -> None:
     letters += "".join(ends)
     bodies += [json.dumps({"t": now + 1 + j, "x": 0.0, "y": 0.0}) for j in range(len(ends))]
     options = WindowOptions(
-        ("x", "y"), time="t", every="10s", time_unit="s", lateness=rng.choice(["0", "5s", "60s"])
+        ("x", "y"),
+        time="t",
+        every="10s",
+        time_unit="s",
+        allowed_lateness=rng.choice(["0", "5s", "60s"]),
     )
     whole = _windows(rng, bodies, options, n_stops=0, letters=letters)
     broken = _windows(rng, bodies, options, n_stops=rng.randint(1, 5), letters=letters)
@@ -239,7 +248,7 @@ class Kept:
     def inbox(self) -> None:
         """All can be read twice."""
 
-    def note_letters(self, position: Any, letters: Any) -> bool:
+    def store_dead_letters(self, position: Any, letters: Any) -> bool:
         """Commit between two windows."""
         self.commit(position, letters)
         return True
@@ -264,7 +273,7 @@ def _windows(
         stop, is_killed = threading.Event(), k < n_stops and rng.random() < 0.5
         after = None if k == n_stops else rng.randint(1, len(bodies))
         stream = Given(bodies, stop, None if is_killed else after, letters)
-        windows = StreamWindows(stream, options, kept, stop=stop, until_idle=0.0)
+        windows = StreamWindows(stream, options, kept, stop=stop, idle_timeout=0.0)
         try:
             for window in windows:
                 if is_killed and n_windows >= rng.randint(0, 9):

@@ -29,7 +29,7 @@ def ready(name: str) -> Iterator[Case]:
 
 def _attack(rng: random.Random, kind: Any) -> None:
     size, scale = rng.choice((1, 2, 5)), rng.choice(("raw", "raw", "standard"))
-    motion = rng.choice((None, "still", "steady"))
+    motion = rng.choice((None, "random_walk", "constant_velocity"))
     model = kind(size, rng.choice((1.0, 1.0, 0.2)), motion=motion, space=scale)
     expected = DynamicMeans(model.penalties, motion=motion, space=scale, random_state=0)
     taken: list[list[float]] = []

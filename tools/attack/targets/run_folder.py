@@ -14,9 +14,9 @@ from attack.held import refused
 from attack.mutate import FLOATS, INTEGERS, TEXTS, damaged
 from attack.targets import Case
 from dynmeans import Run
-from dynmeans.runs.look.run_families import families_of_run
+from dynmeans.runs.analysis.run_families import families_of_run
 from dynmeans.runs.store.dead_letters import dead_letter
-from dynmeans.runs.store.sent import next_to_send, note_sent
+from dynmeans.runs.store.sink_offsets import commit_offset, next_unsent_step
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "tests" / "support"))
 import run_cases
@@ -60,9 +60,9 @@ def _add_to(folder: Path) -> None:
         run.merge_clusters(1, 2)
         run.pin_cluster(0)
         run.lock()
-        run.note_letters(run.position or {}, [dead_letter("line 3", "no row", b"{")] * 2)
-        note_sent(run.store, "events a", 3)
-        note_sent(run.store, "labels b", 12)
+        run.store_dead_letters(run.position or {}, [dead_letter("line 3", "no row", b"{")] * 2)
+        commit_offset(run.store, "events a", 3)
+        commit_offset(run.store, "labels b", 12)
 
 
 def _damage(copy: Path, data: dict[Path, bytes], rng: random.Random) -> None:
@@ -155,12 +155,14 @@ _PARTS = {
     "labels": lambda run: run.labels(frame="arrow").to_pydict(),
     "clusters": lambda run: repr(run.clusters(frame="arrow").to_pydict()),
     "events": lambda run: repr(run.events(frame="arrow").to_pydict()),
-    "state": lambda run: repr([getattr(run.state, n).tolist() for n in ("ids", "centers", "ages")]),
+    "state": lambda run: repr(
+        [getattr(run.cluster_state, n).tolist() for n in ("ids", "centers", "ages")]
+    ),
     "position": lambda run: repr(run.position),
     "edits": lambda run: repr(run.edits),
     "letters": lambda run: list(run.dead_letters()),
     "families": lambda run: repr(families_of_run(run).to_frame(kind="arrow").to_pydict()),
-    "sent": lambda run: [next_to_send(run.store, place) for place in ("events a", "labels b")],
+    "sent": lambda run: [next_unsent_step(run.store, place) for place in ("events a", "labels b")],
     "counts": lambda run: repr(
         [
             getattr(run.status(), n)

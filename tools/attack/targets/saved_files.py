@@ -14,12 +14,19 @@ import pandas as pd
 from attack.held import refused
 from attack.mutate import FLOATS, INTEGERS, TEXTS, damaged
 from attack.targets import Case
-from dynmeans import ClusterState, DDPMixture, DynamicMeans, History, Recipe, fit_groups
+from dynmeans import (
+    ClusterState,
+    DDPMixture,
+    DynamicMeans,
+    GroupStates,
+    History,
+    ModelConfig,
+    fit_groups,
+)
 from dynmeans.files.archive import write_archive
 from dynmeans.files.history_file import history_parts
-from dynmeans.follow.begin import remembering
+from dynmeans.follow.init_memory import memory_from_clusters
 from dynmeans.records.mixture import MixtureState
-from dynmeans.scale import GroupStates
 
 _FORGED = 0.05  # share of the cases
 _STATE_ARRAYS = ("ids", "centers", "weights", "ages", "counts")
@@ -91,7 +98,7 @@ def _attack_step(state: ClusterState) -> None:
     """Any accepted state must lead to a sound step, or to a refusal."""
     points = np.zeros((3, state.n_features))
     points[1] = 5.0
-    memory = remembering(Recipe(1.0, random_state=0), state)
+    memory = memory_from_clusters(ModelConfig(1.0, random_state=0), state)
     is_refused, _ = refused(lambda: DynamicMeans.from_memory(memory).partial_fit(points))
     if is_refused:
         return
@@ -104,7 +111,7 @@ def _attack_step(state: ClusterState) -> None:
 def _parts(record: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     if isinstance(record, GroupStates):
         arrays = {name: getattr(record, name) for name in _GROUP_ARRAYS}
-        return arrays, {"settings": record.settings, "keys": record.sorted_keys}
+        return arrays, {"settings": record.settings, "keys": record.key_list}
     names = _STATE_ARRAYS if isinstance(record, ClusterState) else _MIXTURE_ARRAYS
     counters = ("next_id", "n_steps", "time")
     return (
@@ -140,7 +147,7 @@ def _states() -> list[ClusterState]:
     for _ in range(3):
         states.append(model.partial_fit(rng.normal(0, 3, size=(20, 2))).state_)
     batches = [rng.normal(0, 3, size=(15, 2)) + t for t in range(4)]
-    for settings in ({"motion": "steady"}, {"space": "standard"}):
+    for settings in ({"motion": "constant_velocity"}, {"space": "standard"}):
         model = DynamicMeans(1.0, random_state=0, **settings)
         states += [model.partial_fit(batch).memory_.clusters for batch in batches][2:]
     return states
@@ -156,8 +163,10 @@ def _groups() -> list[GroupStates]:
     rng = np.random.default_rng(0)
     numbers = pd.DataFrame({"k": rng.integers(0, 5, 40), "x": rng.normal(0, 3, 40)})
     texts = numbers.assign(k=numbers["k"].map("abcde".__getitem__))
-    recipe = Recipe(1.0, random_state=0)
-    return [fit_groups(frame, by="k", recipe=recipe).states for frame in (numbers, texts)]
+    model_config = ModelConfig(1.0, random_state=0)
+    return [
+        fit_groups(frame, by="k", model_config=model_config).states for frame in (numbers, texts)
+    ]
 
 
 def _histories() -> list[History]:
@@ -167,7 +176,7 @@ def _histories() -> list[History]:
     when = pd.date_range("2026-03-29", periods=4, freq="h", tz="Europe/Berlin")
     frame = pd.DataFrame(np.vstack(batches), columns=["lon", "Größe 📏"])
     frame["when"] = np.repeat(when, [len(batch) for batch in batches])
-    model = DynamicMeans(1.0, motion="steady", random_state=0)
+    model = DynamicMeans(1.0, motion="constant_velocity", random_state=0)
     columns = ["lon", "Größe 📏"]
     named = model.fit_sequence({t: part[columns] for t, part in frame.groupby("when")})[1]
     named.cluster_names = {0: "TUG 17", 1: "</script>\x1b[31m"}

@@ -14,10 +14,10 @@ from urllib.parse import quote
 from attack.mutate import FLOATS, INTEGERS, TEXTS, damaged
 from attack.targets import Case
 from dynmeans import Run
-from dynmeans.follow.recipe import Recipe
+from dynmeans.follow.model_config import ModelConfig
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
-from dynmeans.serve.server import guarded_app
+from dynmeans.serve.server import make_guarded_app
 
 _TOKEN = "a-token-of-some-length"
 _PATHS = [
@@ -41,10 +41,10 @@ def ready(name: str) -> Iterator[Case]:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "run"
         with Run.create(
-            folder, RunConfig(("x", "y"), Recipe(new_penalty=1.0, random_state=0))
+            folder, RunConfig(("x", "y"), ModelConfig(new_penalty=1.0, random_state=0))
         ) as run:
             run.process([Window([[0.0, 0.0], [9.0, 9.0]])] * 3)
-        apps = {token: guarded_app(folder, token) for token in (None, _TOKEN)}
+        apps = {token: make_guarded_app(folder, token) for token in (None, _TOKEN)}
         yield lambda rng: asyncio.run(_attack(rng, apps))
 
 

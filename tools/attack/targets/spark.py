@@ -57,7 +57,7 @@ def _attack(rng: random.Random, session: Any, folder: Path) -> None:
         expected += model.partial_fit(points).labels_.tolist()
     with Run.open(folder) as run:
         run.verify()
-        labels, state = run.labels(), run.state
+        labels, state = run.labels(), run.cluster_state
     found = labels.sort_values("row_id")["cluster_id"].tolist()
     if found != expected:
         raise AssertionError("labels of micro-batches differ from those of the estimator")

@@ -21,15 +21,15 @@ def alerts(
 
     dynmeans alerts run --test rules.toml
     """
+    from dynmeans.alerts.monitor import replay_alerts
     from dynmeans.alerts.rules import read_rules
-    from dynmeans.alerts.watch import past_alerts
-    from dynmeans.cli.output import print_json, say
-    from dynmeans.inputs.plural import counted
+    from dynmeans.cli.output import print_json, print_line
+    from dynmeans.inputs.format_count import format_count
     from dynmeans.runs.run import Run
 
     with Run.open(run_folder) as run:
         rules = read_rules(test, run.config.features)
-        found = past_alerts(run, rules)
+        found = replay_alerts(run, rules)
         n_windows = run.status().n_windows
     if as_json:
         print_json([alert.fields for alert in found])
@@ -37,5 +37,5 @@ def alerts(
     for alert in found:
         told = alert.fields
         when = told["window"] or told["step"]
-        say(f"{when}  {alert.rule}: cluster {alert.cluster_id} {told['when']}")
-    say(f"{counted(len(found), 'alert')} in {counted(n_windows, 'window')}")
+        print_line(f"{when}  {alert.rule}: cluster {alert.cluster_id} {told['when']}")
+    print_line(f"{format_count(len(found), 'alert')} in {format_count(n_windows, 'window')}")

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import typer
 
 from dynmeans.cli import options
-from dynmeans.cli.fields import chosen, split, with_options
-from dynmeans.cli.following import Following
-from dynmeans.follow.recipe import Recipe
+from dynmeans.cli.fields import select_fields, split, with_options
+from dynmeans.cli.run_options import RunOptions
+from dynmeans.follow.model_config import ModelConfig
 from dynmeans.runs.reading.sources.reading_options import ReadingOptions
 from dynmeans.runs.reading.window import WindowOptions
 
@@ -18,8 +18,8 @@ from dynmeans.runs.reading.window import WindowOptions
     {
         WindowOptions: options.CUT,
         ReadingOptions: options.SOURCE,
-        Recipe: options.PARAMETERS,
-        Following: options.OUTPUT,
+        ModelConfig: options.PARAMETERS,
+        RunOptions: options.OUTPUT,
     },
     interface="dynmeans cluster",
 )
@@ -36,7 +36,11 @@ def cluster(
     out: Annotated[
         Path,
         typer.Option(
-            "--out", "-o", metavar="RUN", help="Folder of the run.", rich_help_panel=options.OUTPUT
+            "--output",
+            "-o",
+            metavar="RUN",
+            help="Folder of the run.",
+            rich_help_panel=options.OUTPUT,
         ),
     ],
     resume: Annotated[
@@ -64,7 +68,7 @@ def cluster(
 
     dynmeans cluster 'days/*.csv' --time t --every 1d --timezone Asia/Tokyo -f 'x*' -o run
 
-    tail -f log | dynmeans cluster - -t at --every 1min --lateness 9s -f x,y --new-penalty 1 -o run
+    tail -f log | dynmeans cluster - -t at --every 1min --allowed-lateness 9s -f x,y --new-penalty 1 -o run
 
     dynmeans cluster redis://localhost/0?stream=rows -t at --every 1min -f x,y --new-penalty 1 -o r
     """
@@ -73,47 +77,51 @@ def cluster(
     from dynmeans.cli.progress import while_choosing, while_clustering
     from dynmeans.cli.stopping import StopSignal
     from dynmeans.follow.defaults import NUMBERS, STREAM, defaults_of, depends_on_rows
-    from dynmeans.runs.cluster_job import QUIETLY, ClusterJob, Shown
+    from dynmeans.runs.analysis.run_families import families_of_run
+    from dynmeans.runs.cluster_job import NO_CALLBACKS, ClusterJob, JobCallbacks
     from dynmeans.runs.input import Input
-    from dynmeans.runs.look.run_families import families_of_run
     from dynmeans.runs.reading.durations import parse_seconds
     from dynmeans.runs.run import Run
     from dynmeans.runs.streams.addresses import is_address
 
-    asked = Following(**chosen(Following, fields))
+    asked = RunOptions(**select_fields(RunOptions, fields))
     log_to_standard_error(as_json=asked.log_json)
-    stop, idle = StopSignal(), asked.until_idle
-    idle_seconds = None if idle is None else parse_seconds("until_idle", idle)
-    reading = ReadingOptions(**chosen(ReadingOptions, fields))
+    stop, idle = StopSignal(), asked.idle_timeout
+    idle_seconds = None if idle is None else parse_seconds("idle_timeout", idle)
+    reading = ReadingOptions(**select_fields(ReadingOptions, fields))
     usual = defaults_of("dynmeans cluster", STREAM if is_address(input) else NUMBERS)
     fields |= {"on_missing": fields["on_missing"] or usual["on_missing"]}
     job = ClusterJob(
         Input(input, reading, stop.lines(sys.stdin.buffer), idle_seconds),
-        WindowOptions(**chosen(WindowOptions, fields)),
-        Recipe(**chosen(Recipe, fields | {"moving": split(fields["moving"])})),
+        WindowOptions(**select_fields(WindowOptions, fields)),
+        ModelConfig(
+            **select_fields(
+                ModelConfig, fields | {"moving_features": split(fields["moving_features"])}
+            )
+        ),
         out,
         asked.after_commit(),
         [name for name in depends_on_rows("cluster") if fields[name] is None],
-        asked.describe,
+        asked.name_by,
         asked.sample_size,
     )
     is_quiet = asked.quiet or as_json
     if is_address(input) and not is_quiet:
-        cluster_result.tell_start(job)
-    told = Shown(while_clustering, while_choosing, cluster_result.show_suggestion)
+        cluster_result.print_start(job)
+    told = JobCallbacks(while_clustering, while_choosing, cluster_result.show_suggestion)
     with stop:
         done = job.start(
             resume=resume,
             overwrite=asked.overwrite,
             n_threads=asked.n_threads,
             stop=stop.event,
-            shown=QUIETLY if is_quiet else told,
+            shown=NO_CALLBACKS if is_quiet else told,
         )
     families = None
-    if job.recipe.families:
+    if job.model_config.families:
         with Run.open(out) as run:
             families = families_of_run(run)
-    if families is not None and job.recipe.n_clusters is not None and not is_quiet:
-        cluster_result.tell_number(families, job.recipe.n_clusters, out)
+    if families is not None and job.model_config.n_clusters is not None and not is_quiet:
+        cluster_result.print_family_count(families, job.model_config.n_clusters, out)
     if as_json or not asked.quiet:
         cluster_result.show_result(done, families, time=job.windows.time, as_json=as_json)

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dynmeans.cli import options
-from dynmeans.cli.fields import chosen, split, with_options
+from dynmeans.cli.fields import select_fields, split, with_options
 from dynmeans.cli.options import FamilyOptions, RowOptions
 
 if TYPE_CHECKING:
-    from dynmeans.runs.look.profiles import Profiles
+    from dynmeans.runs.analysis.profiles import Profiles
 
 FILES = (".csv", ".parquet", ".geojson")
-_ROWS = ("describe", "input", "trust")
+_ROWS = ("describe", "input", "allow_stored_sql")
 
 
 @with_options({RowOptions: "", FamilyOptions: ""}, only={RowOptions: _ROWS})
@@ -43,18 +43,18 @@ def clusters(
 
     dynmeans clusters run --describe port,text -o clusters.csv
     """
-    from dynmeans.cli.output import check_file, print_json, say
-    from dynmeans.inputs.plural import counted
+    from dynmeans.cli.output import check_file, print_json, print_line
+    from dynmeans.inputs.format_count import format_count
+    from dynmeans.runs.analysis.profiles import describe_clusters
+    from dynmeans.runs.export.export_labels import write_rows
     from dynmeans.runs.export.geojson import write_geojson
-    from dynmeans.runs.export.label_files import write_rows
-    from dynmeans.runs.look.profiles import describe_clusters
     from dynmeans.runs.run import Run
 
     if path is not None:
         check_file("path", path, FILES)
-    asked = chosen(RowOptions, fields, describe=split(fields["describe"]) or ())
+    asked = select_fields(RowOptions, fields, describe=split(fields["describe"]) or ())
     with Run.open(run_folder) as run:
-        families = FamilyOptions(**chosen(FamilyOptions, fields)).of(run)
+        families = FamilyOptions(**select_fields(FamilyOptions, fields)).of(run)
         found = describe_clusters(run, families=families, **asked)
         if path is not None and path.suffix == ".geojson":
             write_geojson(run, path)
@@ -63,28 +63,30 @@ def clusters(
     if as_json:
         print_json(found.to_arrow().to_pylist())
         return
-    largest = sorted(range(len(found.ids)), key=lambda row: -found.lives.n_points[row])[:top]
+    largest = sorted(range(len(found.ids)), key=lambda row: -found.lifetimes.n_points[row])[:top]
     for row in largest:
         for line in _lines(found, row):
-            say(line)
+            print_line(line)
     if len(largest) < len(found.ids):
         what = "family" if families is not None else "cluster"
-        say(f"and {counted(len(found.ids) - len(largest), f'more {what}')} (--top, -o FILE)")
+        print_line(
+            f"and {format_count(len(found.ids) - len(largest), f'more {what}')} (--top, -o FILE)"
+        )
 
 
 def _lines(found: "Profiles", row: int) -> list[str]:
-    from dynmeans.inputs.plural import counted
-    from dynmeans.runs.look.profiles import two_digits
+    from dynmeans.inputs.format_count import format_count
+    from dynmeans.runs.analysis.profiles import two_digits
 
-    lives, k = found.lives, int(found.ids[row])
+    lifetimes, k = found.lifetimes, int(found.ids[row])
     name = f"  {found.names[k]}" if k in found.names else ""
-    seen = f"{counted(lives.n_points[row], 'point')} in {counted(lives.n_windows[row], 'window')}"
-    lines = [f"{k}{name}  {seen}, {lives.first_windows[row]} to {lives.last_windows[row]}"]
-    told = found.told(row, found.means[row])
+    seen = f"{format_count(lifetimes.n_points[row], 'point')} in {format_count(lifetimes.n_windows[row], 'window')}"
+    lines = [f"{k}{name}  {seen}, {lifetimes.first_windows[row]} to {lifetimes.last_windows[row]}"]
+    told = found.format_values(row, found.means[row])
     means = zip(found.features, told, found.deviations[row], strict=True)
     facts = {"mean": ", ".join(f"{n} {mean} ± {two_digits(dev)}" for n, mean, dev in means)}
-    facts["apart"] = ", ".join(f"{n} {d:+.2g}" for n, d in found.apart(row)[:3])
-    facts |= {n: ", ".join(telling.values_of(k)) for n, telling in found.telling.items()}
-    for telling in found.telling.values():
+    facts["apart"] = ", ".join(f"{n} {d:+.2g}" for n, d in found.largest_differences(row)[:3])
+    facts |= {n: ", ".join(telling.values_of(k)) for n, telling in found.terms.items()}
+    for telling in found.terms.values():
         facts["typical"] = telling.typical.get(k) or facts.get("typical", "")
     return lines + [f"    {fact:<7} {text}" for fact, text in facts.items() if text]

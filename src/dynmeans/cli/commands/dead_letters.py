@@ -10,7 +10,7 @@ def dead_letters(run_folder: options.RunFolder, as_json: options.AsJson = False)
 
     dynmeans dead-letters run --json
     """
-    from dynmeans.cli.output import print_json, say
+    from dynmeans.cli.output import print_json, print_line
     from dynmeans.runs.run import Run
 
     with Run.open(run_folder) as run:
@@ -18,4 +18,4 @@ def dead_letters(run_folder: options.RunFolder, as_json: options.AsJson = False)
             print_json(list(run.dead_letters()))
             return
         for letter in run.dead_letters():
-            say(f"{letter['position']}: {letter['reason']}")
+            print_line(f"{letter['position']}: {letter['reason']}")

@@ -13,7 +13,7 @@ _START = "2026-03-01T00:00:00"
 
 def demo(
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder to write to.")
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder to write to.")
     ] = Path("demo-output"),
     ships: Annotated[
         bool, typer.Option("--ships", help="Only write ships.csv, a file to get started with.")
@@ -24,7 +24,7 @@ def demo(
 
     Does what these four commands do, on positions simulated for it: time, lon, lat, ship.
 
-    dynmeans cluster ships.csv --time time --every 2min -f lon,lat --motion steady ... -o run
+    dynmeans cluster ships.csv --time time --every 2min -f lon,lat --motion constant_velocity ... -o run
 
     dynmeans score run --truth ship
 
@@ -34,14 +34,14 @@ def demo(
     """
     import time
 
-    from dynmeans.cli.output import print_json, say
-    from dynmeans.follow.recipe import Recipe
-    from dynmeans.inputs.argument_text import typed
-    from dynmeans.inputs.plural import counted
+    from dynmeans.cli.output import print_json, print_line
+    from dynmeans.follow.model_config import ModelConfig
+    from dynmeans.inputs.argument_text import as_cli_options
+    from dynmeans.inputs.format_count import format_count
     from dynmeans.report import write_report
     from dynmeans.report.from_run import run_report
     from dynmeans.runs.cluster_job import ClusterJob
-    from dynmeans.runs.export.label_files import export_labels
+    from dynmeans.runs.export.export_labels import export_labels
     from dynmeans.runs.input import Input
     from dynmeans.runs.reading.window import WindowOptions
     from dynmeans.runs.run import Run
@@ -53,14 +53,16 @@ def demo(
     if ships:
         told = {"files": {_SHIPS: files[_SHIPS]}, "n_rows": n_rows}
     else:
-        recipe = Recipe(8.5e-5, max_gap=6.8, reach=2.0, motion="steady", random_state=0)
+        model_config = ModelConfig(
+            8.5e-5, max_gap=6.8, reach=2.0, motion="constant_velocity", random_state=0
+        )
         windows = WindowOptions(features=("lon,lat",), time="time", every="2min", truth="ship")
-        job = ClusterJob(Input(files[_SHIPS]), windows, recipe, out / _RUN)
+        job = ClusterJob(Input(files[_SHIPS]), windows, model_config, out / _RUN)
         status = job.start(overwrite=True).status
         with Run.open(out / _RUN) as run:
             n_returned = len(run.events(kinds=["returned"]))
             export_labels(run, out / _LABELS)
-            name_of = typed(files[_RUN])
+            name_of = as_cli_options(files[_RUN])
             data = run_report(run, title="Ships around a harbor", name_of=name_of)
             write_report(data, out / _REPORT)
         scores = {score.name: score.value for score in data.scores}
@@ -68,18 +70,18 @@ def demo(
     if as_json:
         print_json(told)
         return
-    say(f"{files[_SHIPS]}: {n_rows:,} positions of 33 ships in three hours.")
+    print_line(f"{files[_SHIPS]}: {n_rows:,} positions of 33 ships in three hours.")
     if ships:
         return
-    say(
-        f"{files[_RUN]}: the run. {counted(status.n_identities, 'cluster')} found, "
-        f"{counted(n_returned, 'return')}; "
+    print_line(
+        f"{files[_RUN]}: the run. {format_count(status.n_clusters_total, 'cluster')} found, "
+        f"{format_count(n_returned, 'return')}; "
         f"{100 * scores['accuracy_per_step']:.1f} % of the rows are with their own kind, "
         f"{100 * scores['accuracy_global']:.1f} % also keep their identity over all windows."
     )
-    say(f"{files[_LABELS]}: every row with the identity of its cluster.")
-    say(f"All in {time.monotonic() - begin:.1f} s. Now open the report in a browser:")
-    say(files[_REPORT])
+    print_line(f"{files[_LABELS]}: every row with the identity of its cluster.")
+    print_line(f"All in {time.monotonic() - begin:.1f} s. Now open the report in a browser:")
+    print_line(files[_REPORT])
 
 
 def _prepare(out: Path) -> None:

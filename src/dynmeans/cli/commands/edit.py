@@ -8,16 +8,16 @@ import typer
 from dynmeans.cli import options
 
 if TYPE_CHECKING:
+    from dynmeans.runs.analysis.suggested_matches import SuggestedMatch
     from dynmeans.runs.edits import Edit
-    from dynmeans.runs.look.links import Link
 
-ACTIONS = {"merge": 2, "pin": 1, "undo": 0, "log": 0, "links": 0}  # clusters that each is given
+ACTIONS = {"merge": 2, "pin": 1, "undo": 0, "log": 0, "matches": 0}  # clusters that each is given
 
 
 def edit(
     run_folder: options.RunFolder,
     action: Annotated[
-        str, typer.Argument(metavar="ACTION", help="merge, pin, undo, log or links.")
+        str, typer.Argument(metavar="ACTION", help="merge, pin, undo, log or matches.")
     ] = "log",
     clusters: Annotated[
         list[int] | None,
@@ -26,18 +26,18 @@ def edit(
             help="merge: the cluster that stays, then the one to show as it; pin: one cluster.",
         ),
     ] = None,
-    number: Annotated[
+    edit_id: Annotated[
         int | None,
         typer.Option(metavar="N", help="undo: the number of the edit; the last one by default."),
     ] = None,
-    who: options.Who = None,
+    author: options.Author = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Show two clusters as one, keep a small one, or undo that; the run itself is not modified.
 
     Every edit is logged with who made it and when. merge and undo change what labels, clusters,
-    report and plot show. A pinned cluster is confirmed whatever --min-cluster-size and --min-life
-    say. links lists clusters that were born where a forgotten one had been; merge accepts one.
+    report and plot show. A pinned cluster is confirmed whatever --min-cluster-size and --min-batches
+    say. matches lists clusters that were born where a forgotten one had been; merge accepts one.
 
     [bold]Examples[/bold]
 
@@ -47,9 +47,9 @@ def edit(
 
     dynmeans edit run log
     """
-    from dynmeans.cli.output import print_json, say
+    from dynmeans.cli.output import print_json, print_line
     from dynmeans.inputs.input_error import InputError
-    from dynmeans.runs.look.links import links_of_run
+    from dynmeans.runs.analysis.suggested_matches import suggested_matches_of_run
     from dynmeans.runs.run import Run
 
     ids = clusters or []
@@ -61,36 +61,38 @@ def edit(
         raise InputError("", rule, action, wanted, " ".join(map(str, ids)) or "none")
     with Run.open(run_folder) as run:
         if action == "merge":
-            run.merge_clusters(*ids, who=who)
+            run.merge_clusters(*ids, author=author)
         elif action == "pin":
-            run.pin_cluster(*ids, who=who)
+            run.pin_cluster(*ids, author=author)
         elif action == "undo":
-            run.undo_edit(number, who=who)
-        edits, links = run.edits, links_of_run(run) if action == "links" else []
-    if action == "links":
-        _show_links(links, run_folder, as_json)
+            run.undo_edit(edit_id, author=author)
+        edits, matches = run.edits, suggested_matches_of_run(run) if action == "matches" else []
+    if action == "matches":
+        _show_links(matches, run_folder, as_json)
         return
     shown = edits.log if action == "log" else edits.log[-1:]
-    undone = edits.undone()
+    undone = edits.undone_edits()
     if as_json:
-        print_json([{**asdict(e), "is_undone": e.number in undone} for e in shown])
+        print_json([{**asdict(e), "is_undone": e.edit_id in undone} for e in shown])
         return
     for entry in shown:
-        tail = " (undone)" if entry.number in undone else ""
-        say(f"{entry.number}  {entry.at}  {entry.who}: {_told(entry)}{tail}")
+        tail = " (undone)" if entry.edit_id in undone else ""
+        print_line(
+            f"{entry.edit_id}  {entry.created_at}  {entry.author}: {_format_edit(entry)}{tail}"
+        )
 
 
-def _show_links(links: "list[Link]", folder: object, as_json: bool) -> None:
-    from dynmeans.cli.output import print_json, say
+def _show_links(matches: "list[SuggestedMatch]", folder: object, as_json: bool) -> None:
+    from dynmeans.cli.output import print_json, print_line
 
     if as_json:
-        print_json([link._asdict() for link in links])
+        print_json([link._asdict() for link in matches])
         return
-    for line in [_told_link(link, folder) for link in links] or ["No links."]:
-        say(str(line))
+    for line in [_format_match(link, folder) for link in matches] or ["No matches."]:
+        print_line(str(line))
 
 
-def _told_link(link: "Link", folder: object) -> str:
+def _format_match(link: "SuggestedMatch", folder: object) -> str:
     return (
         f"{link.other_id} was born where {link.cluster_id} had been, {link.gap:.4g} steps after it "
         f"was last seen, {link.distance:.3g} away: "
@@ -98,7 +100,7 @@ def _told_link(link: "Link", folder: object) -> str:
     )
 
 
-def _told(entry: "Edit") -> str:
+def _format_edit(entry: "Edit") -> str:
     if entry.kind == "name":
         return f"name {entry.cluster_id} {entry.text!r}"
     if entry.kind == "merge":

@@ -28,9 +28,9 @@ def events(
 
     dynmeans events run --kind born --kind returned --last 20
     """
-    from dynmeans.cli.output import named, print_json, say
+    from dynmeans.cli.output import format_cluster, print_json, print_line
+    from dynmeans.inputs.format_count import format_count
     from dynmeans.inputs.input_error import InputError
-    from dynmeans.inputs.plural import counted
     from dynmeans.records.events import KINDS
     from dynmeans.runs.run import Run
     from dynmeans.spaces.raw import RAW
@@ -40,12 +40,12 @@ def events(
     if unknown := set(kinds) - set(known):
         raise InputError("kind", f"must be one of {', '.join(known)}", got=sorted(unknown)[0])
     with Run.open(run_folder) as run:
-        space = RAW if run.memory is None else run.memory.known_space
-        names = run.edits.shown_names()
+        space = RAW if run.memory is None else run.memory.space_or_raw
+        names = run.edits.display_names()
         rows = run.events(kinds=kinds, cluster_id=cluster, frame="arrow").to_pylist()
         # Every cluster was born.
         if not rows and cluster is not None and not len(run.events(cluster_id=cluster)):
-            n_known = counted(run.status().n_identities, "cluster")
+            n_known = format_count(run.status().n_clusters_total, "cluster")
             rule = ": there is no cluster {}; the run has {}, from number 0"
             raise InputError("cluster", rule, cluster, n_known)
         rows.sort(key=lambda row: row["step"])
@@ -55,9 +55,9 @@ def events(
         return
     for row in rows:
         other = {"split": "from", "merged": "into"}.get(row["kind"])
-        tail = f" {other} {named(row['other_id'], names)}" if other else ""
-        tail += f" after {counted(row['gap'], 'step')}" if row["gap"] is not None else ""
+        tail = f" {other} {format_cluster(row['other_id'], names)}" if other else ""
+        tail += f" after {format_count(row['gap'], 'step')}" if row["gap"] is not None else ""
         if row.get("displacement"):
-            tail += f", by {space.tell(row['displacement'] ** 2)}"
-        who = named(row["cluster_id"], names)
-        say(f"{row['window'] or row['step']}  {row['kind']:<9} {who}{tail}")
+            tail += f", by {space.format_distance(row['displacement'] ** 2)}"
+        who = format_cluster(row["cluster_id"], names)
+        print_line(f"{row['window'] or row['step']}  {row['kind']:<9} {who}{tail}")

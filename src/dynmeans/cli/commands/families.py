@@ -20,12 +20,12 @@ def families(run_folder: options.RunFolder, as_json: options.AsJson = False, **f
     """
     from dynmeans.cli.cluster_result import families_fields, show_families
     from dynmeans.cli.output import print_json
-    from dynmeans.runs.look.run_families import families_of_run
+    from dynmeans.runs.analysis.run_families import families_of_run
     from dynmeans.runs.run import Run
 
     with Run.open(run_folder) as run:
         found = families_of_run(run, **fields)
-        names = run.edits.shown_names()
+        names = run.edits.display_names()
     if as_json:
         print_json(families_fields(found))
         return

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 import typer
 
 from dynmeans.cli import options
-from dynmeans.cli.fields import chosen, with_options
+from dynmeans.cli.fields import select_fields, with_options
 from dynmeans.cli.options import ConfirmedOptions, FamilyOptions, RowOptions
 
-_ROWS = ("input", "trust", "network")
+_ROWS = ("input", "allow_stored_sql", "network")
 
 
 @with_options({RowOptions: "", FamilyOptions: "", ConfirmedOptions: ""}, only={RowOptions: _ROWS})
@@ -30,7 +30,7 @@ def labels(
     is_as_found: Annotated[
         bool,
         typer.Option(
-            "--as-found",
+            "--raw-labels",
             help="Every cluster under its own number, whether confirmed or not, without the names, "
             "mergers and pins of dynmeans edit.",
         ),
@@ -50,30 +50,30 @@ def labels(
 
     dynmeans labels run -o labeled.parquet
 
-    dynmeans labels run -o labeled.parquet --families --min-life 3
+    dynmeans labels run -o labeled.parquet --families --min-batches 3
     """
-    from dynmeans.cli.output import print_json, say, tell
-    from dynmeans.inputs.plural import counted
+    from dynmeans.cli.output import log_line, print_json, print_line
+    from dynmeans.inputs.format_count import format_count
+    from dynmeans.runs.analysis.label_view import LabelView, confirmed_of_run
     from dynmeans.runs.edits import Edits
-    from dynmeans.runs.export.label_files import STANDARD_OUTPUT, export_labels
-    from dynmeans.runs.look.label_view import LabelView, confirmed_of_run
+    from dynmeans.runs.export.export_labels import STANDARD_OUTPUT, export_labels
     from dynmeans.runs.run import Run
 
     with Run.open(run_folder) as run:
-        families = FamilyOptions(**chosen(FamilyOptions, fields)).of(run)
-        least, confirmed = chosen(ConfirmedOptions, fields), None
-        if least or (run.config.recipe.has_unconfirmed and not is_as_found):
+        families = FamilyOptions(**select_fields(FamilyOptions, fields)).of(run)
+        least, confirmed = select_fields(ConfirmedOptions, fields), None
+        if least or (run.config.model_config.has_unconfirmed and not is_as_found):
             confirmed = confirmed_of_run(run, **least)
         view = LabelView(families, confirmed, Edits() if is_as_found else run.edits)
-        rows = chosen(RowOptions, fields)
+        rows = select_fields(RowOptions, fields)
         done = export_labels(run, path, labels_only=labels_only, view=view, **rows)
     if as_json:
         print_json({"file": str(path), "n_rows": done.n_rows, "n_formulas": done.n_formulas})
         return
-    told = f"{counted(done.n_rows, 'row')}: {path}"
-    tell(told) if str(path) == STANDARD_OUTPUT else say(told)
+    told = f"{format_count(done.n_rows, 'row')}: {path}"
+    log_line(told) if str(path) == STANDARD_OUTPUT else print_line(told)
     if done.n_formulas:
-        tell(
-            f"warning: {counted(done.n_formulas, 'cell')} of text, which a spreadsheet would run "
+        log_line(
+            f"warning: {format_count(done.n_formulas, 'cell')} of text, which a spreadsheet would run "
             "as a formula, got an apostrophe in front. A .parquet file holds the text as it is."
         )

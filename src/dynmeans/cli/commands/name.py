@@ -16,7 +16,7 @@ def name(
         str | None,
         typer.Argument(metavar="NAME", help="Its name; an empty one ('') removes it."),
     ] = None,
-    who: options.Who = None,
+    author: options.Author = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Give a cluster a name, which is shown wherever the cluster is; without one, list the names.
@@ -28,7 +28,7 @@ def name(
 
     dynmeans name run 7 "TUG 17"
     """
-    from dynmeans.cli.output import print_json, say
+    from dynmeans.cli.output import print_json, print_line
     from dynmeans.inputs.input_error import InputError
     from dynmeans.runs.run import Run
 
@@ -36,11 +36,11 @@ def name(
         raise InputError("", "give the number of a cluster and its name, or neither")
     with Run.open(run_folder) as run:
         if cluster is not None and text is not None:
-            run.name_cluster(cluster, text, who=who)
+            run.name_cluster(cluster, text, author=author)
         known = run.edits.names
     shown = {k: known[k] for k in sorted(known) if cluster in (None, k)}
     if as_json:
         print_json([{"cluster_id": k, "name": shown[k]} for k in shown])
         return
     for k, known_name in shown.items():
-        say(f"{k}  {known_name}")
+        print_line(f"{k}  {known_name}")

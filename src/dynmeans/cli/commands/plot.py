@@ -30,7 +30,7 @@ def plot(
 
     dynmeans plot run --kind timeline -o lives.svg
     """
-    from dynmeans.cli.output import PICTURES, check_file, print_json, say
+    from dynmeans.cli.output import PICTURES, check_file, print_json, print_line
     from dynmeans.inputs.fields import one_of
     from dynmeans.plots.run_figure import KINDS, run_figure
     from dynmeans.runs.run import Run
@@ -44,4 +44,4 @@ def plot(
     if as_json:
         print_json({"file": str(output)})
     else:
-        say(str(output))
+        print_line(str(output))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dynmeans.cli import options
-from dynmeans.cli.fields import chosen, split, with_options
+from dynmeans.cli.fields import select_fields, split, with_options
 from dynmeans.cli.options import ConfirmedOptions, FamilyOptions, RowOptions
 
 if TYPE_CHECKING:
@@ -28,13 +28,13 @@ _Beside = Annotated[
 _Engine = Annotated[
     bool,
     typer.Option(
-        "--engine/--no-engine",
+        "--recluster/--no-recluster",
         help="Let readers try other scales on the page; adds about 200 kB.",
     ),
 ]
 
 
-_ROWS = ("truth", "describe", "input", "trust")
+_ROWS = ("truth", "describe", "input", "allow_stored_sql")
 
 
 @with_options({RowOptions: "", FamilyOptions: "", ConfirmedOptions: ""}, only={RowOptions: _ROWS})
@@ -59,26 +59,26 @@ def report(
 
     dynmeans report run -o report.html --truth ship --families
 
-    dynmeans report fine -o both.html --beside coarse
+    dynmeans report fine -o both.html --compare-with coarse
     """
-    from dynmeans.cli.output import check_file, print_json, say
+    from dynmeans.cli.output import check_file, print_json, print_line
 
     check_file("path", path)
-    from dynmeans.inputs.argument_text import typed
+    from dynmeans.inputs.argument_text import as_cli_options
     from dynmeans.report import write_report
     from dynmeans.report.from_run import run_report
     from dynmeans.runs.run import Run
 
-    reading = chosen(RowOptions, fields, describe=split(fields["describe"]) or ())
-    families = FamilyOptions(**chosen(FamilyOptions, fields))
+    reading = select_fields(RowOptions, fields, describe=split(fields["describe"]) or ())
+    families = FamilyOptions(**select_fields(FamilyOptions, fields))
 
     def gather(folder: Path, **own: Any) -> "ReportData":
         with Run.open(folder) as run:
-            data = run_report(run, name_of=typed(str(folder)), **reading, **own)
+            data = run_report(run, name_of=as_cli_options(str(folder)), **reading, **own)
             found = families.of(run)
         data = data if found is None else data.with_families(found)
-        least = {"min_cluster_size": data.min_cluster_size, "min_life": data.min_life}
-        data = data.with_confirmed(**least | chosen(ConfirmedOptions, fields))
+        least = {"min_cluster_size": data.min_cluster_size, "min_batches": data.min_batches}
+        data = data.with_confirmed(**least | select_fields(ConfirmedOptions, fields))
         return data if axes is None else _with_axes(data, axes)
 
     data = gather(run_folder, title=title)
@@ -93,7 +93,7 @@ def report(
     if as_json:
         print_json({"file": str(path), "n_bytes": n_bytes, **_fields(data)})
     else:
-        say(f"{path} ({n_bytes / 1e6:.1f} MB): open it in a browser")
+        print_line(f"{path} ({n_bytes / 1e6:.1f} MB): open it in a browser")
 
 
 def _fields(data: "ReportData") -> dict[str, Any]:

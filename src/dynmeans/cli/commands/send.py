@@ -5,10 +5,10 @@ from typing import Any
 
 from dynmeans.cli import options
 from dynmeans.cli.fields import with_options
-from dynmeans.cli.following import Following
+from dynmeans.cli.run_options import RunOptions
 
 
-@with_options({Following: options.OUTPUT}, only={Following: ("labels_to", "events_to")})
+@with_options({RunOptions: options.OUTPUT}, only={RunOptions: ("labels_to", "events_to")})
 def send(run_folder: options.RunFolder, **addresses: Any) -> None:
     """Send what a run found to Redis, Kafka, MQTT or PostgreSQL; it starts where it last stopped.
 
@@ -19,10 +19,10 @@ def send(run_folder: options.RunFolder, **addresses: Any) -> None:
 
     dynmeans send run --events-to kafka://localhost:9092/events
     """
-    from dynmeans.cli.output import log_to_standard_error, say
+    from dynmeans.cli.output import log_to_standard_error, print_line
     from dynmeans.inputs.input_error import InputError
     from dynmeans.runs.run import Run
-    from dynmeans.runs.streams.sink import Forwarder
+    from dynmeans.runs.streams.sink import ResultForwarder
 
     if not any(addresses.values()):
         raise InputError("", "give {labels_to=...} or {events_to=...}")
@@ -32,10 +32,10 @@ def send(run_folder: options.RunFolder, **addresses: Any) -> None:
         for kind in ("labels", "events"):
             if (address := addresses[f"{kind}_to"]) is None:
                 continue
-            sender = Forwarder(run, address, kind, threading.Event())
+            sender = ResultForwarder(run, address, kind, threading.Event())
             try:
                 if not sender.send_new():
                     raise ConnectionError(f"not all {kind} were sent. Run the command again.")
             finally:
                 sender.close()
-            say(f"all {kind} are sent")
+            print_line(f"all {kind} are sent")

@@ -33,7 +33,7 @@ def serve(
 
     dynmeans serve run --port 8765
     """
-    from dynmeans.cli.output import say
+    from dynmeans.cli.output import print_line
     from dynmeans.serve.guard import LOOPBACK
     from dynmeans.serve.server import check_free
     from dynmeans.serve.server import serve as serve_run
@@ -44,5 +44,5 @@ def serve(
     given = os.environ.get("DYNMEANS_TOKEN") == token
     asked = "" if token is None or given else f"?token={token}"
     check_free(host, port)
-    say(f"http://{shown}:{port}/{asked} (Ctrl-C ends it)")
+    print_line(f"http://{shown}:{port}/{asked} (Ctrl-C ends it)")
     serve_run(run_folder, host, port, token)

@@ -1,4 +1,4 @@
-"""dynmeans status and dynmeans story: how far a run is, and what happened in it."""
+"""dynmeans status and dynmeans summary: how far a run is, and what happened in it."""
 
 from dataclasses import asdict
 from typing import Annotated
@@ -21,8 +21,8 @@ def status(
 
     dynmeans status run --json
     """
-    from dynmeans.cli.output import print_json, say
-    from dynmeans.inputs.plural import counted
+    from dynmeans.cli.output import print_json, print_line
+    from dynmeans.inputs.format_count import format_count
     from dynmeans.runs.reading.late_rows import late_warning
     from dynmeans.runs.run import Run
 
@@ -30,49 +30,49 @@ def status(
         if verify:
             run.verify()
         found = run.status()
-        is_choosing = run.config.recipe.is_auto and not run.is_begun
+        is_choosing = run.config.model_config.is_auto and not run.has_windows
     if as_json:
         print_json(asdict(found) | ({"is_verified": True} if verify else {}))
         return
     state = "running" if found.is_running else "complete" if found.is_finished else "stopped"
     lines = {
         "run": f"{found.folder} ({state})",
-        "windows": f"{found.n_windows:,} ({counted(found.time, 'step')} of time)",
+        "windows": f"{found.n_windows:,} ({format_count(found.time, 'step')} of time)",
         "from, to": f"{found.first_window or '-'}, {found.last_window or '-'}",
-        "rows": f"{found.n_rows:,} ({found.n_dropped:,} dropped, {found.n_late:,} late)",
-        "clusters": f"{found.n_clusters} now, {found.n_remembered} remembered, "
-        f"{found.n_identities} in all",
+        "rows": f"{found.n_rows:,} ({found.n_dropped_rows:,} dropped, {found.n_late_rows:,} late)",
+        "clusters": f"{found.n_active_clusters} now, {found.n_remembered} remembered, "
+        f"{found.n_clusters_total} in all",
         "cost": "-" if found.cost is None else f"{found.cost:.6g}",
-        "labels": f"{counted(found.n_parts, 'file')}, {found.n_bytes / 1e6:,.1f} MB",
+        "labels": f"{format_count(found.n_label_files, 'file')}, {found.label_bytes / 1e6:,.1f} MB",
     }
     if is_choosing:
         lines["waiting"] = "for rows that parameters are chosen on"
     if found.n_dead_letters:
-        lines["letters"] = f"{found.n_dead_letters:,} messages could not be read as rows"
+        lines["dead letters"] = f"{found.n_dead_letters:,} messages could not be read as rows"
     if told := late_warning(found.late_share):
         lines["warning"] = told
     if verify:
         lines["verified"] = "everything is as it was written"
     for name, text in lines.items():
-        say(f"{name:<9} {text}")
+        print_line(f"{name:<9} {text}")
 
 
-def story(run_folder: options.RunFolder, as_json: options.AsJson = False) -> None:
+def summary(run_folder: options.RunFolder, as_json: options.AsJson = False) -> None:
     """Say what happened: how many clusters, the largest, who comes back, splits, what is left out.
 
     [bold]Example[/bold]
 
-    dynmeans story run
+    dynmeans summary run
     """
-    from dynmeans.cli.output import print_json, say
-    from dynmeans.inputs.argument_text import typed
-    from dynmeans.runs.look.story import story_of
+    from dynmeans.cli.output import print_json, print_line
+    from dynmeans.inputs.argument_text import as_cli_options
+    from dynmeans.runs.analysis.summary import summarize_run
     from dynmeans.runs.run import Run
 
     with Run.open(run_folder) as run:
-        sentences = story_of(run, typed(str(run_folder)))
+        sentences = summarize_run(run, as_cli_options(str(run_folder)))
     if as_json:
         print_json(sentences)
         return
     for sentence in sentences:
-        say(sentence)
+        print_line(sentence)

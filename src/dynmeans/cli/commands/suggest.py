@@ -7,23 +7,31 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dynmeans.cli import options
-from dynmeans.cli.fields import chosen, split, with_options
-from dynmeans.follow.recipe import Recipe
+from dynmeans.cli.fields import select_fields, split, with_options
+from dynmeans.follow.model_config import ModelConfig
 from dynmeans.runs.reading.sources.reading_options import ReadingOptions
 from dynmeans.runs.reading.window import WindowOptions
 
 if TYPE_CHECKING:
     from dynmeans.records.suggestion import Suggestion
 
-_OF_RECIPE = ("max_gap", "reach", "n_clusters", "motion", "moving", "space", "n_init")
-_OF_WINDOWS = ("features", "time", "every", "count", "batch", "timezone", "time_unit")
+_OF_RECIPE = ("max_gap", "reach", "n_clusters", "motion", "moving_features", "space", "n_init")
+_OF_WINDOWS = (
+    "features",
+    "time",
+    "every",
+    "rows_per_window",
+    "window_column",
+    "timezone",
+    "time_unit",
+)
 
 
 @with_options(
-    {WindowOptions: options.CUT, ReadingOptions: options.SOURCE, Recipe: options.PARAMETERS},
+    {WindowOptions: options.CUT, ReadingOptions: options.SOURCE, ModelConfig: options.PARAMETERS},
     only={
-        Recipe: _OF_RECIPE,
-        WindowOptions: (*_OF_WINDOWS, "time_format", "weight", "on_missing", "lateness"),
+        ModelConfig: _OF_RECIPE,
+        WindowOptions: (*_OF_WINDOWS, "time_format", "weight", "on_missing", "allowed_lateness"),
     },
     interface="dynmeans suggest",
 )
@@ -38,7 +46,7 @@ def suggest(
     picture: Annotated[
         Path | None,
         typer.Option(
-            "--picture",
+            "--plot",
             "-p",
             metavar="FILE",
             help="Draw what was tried: .png, .svg or .pdf.",
@@ -56,30 +64,30 @@ def suggest(
 
     [bold]Example[/bold]
 
-    dynmeans suggest ships.parquet -f lon,lat --time time --every 30min --picture choice.png
+    dynmeans suggest ships.parquet -f lon,lat --time time --every 30min --plot choice.png
     """
-    from dynmeans.cli.output import PICTURES, check_file, standard_input, tell
+    from dynmeans.cli.output import PICTURES, check_file, log_line, standard_input
     from dynmeans.cli.progress import while_choosing
     from dynmeans.follow.defaults import defaults_of, depends_on_rows
-    from dynmeans.inputs.plural import counted
+    from dynmeans.inputs.format_count import format_count
     from dynmeans.runs.cluster_job import ClusterJob
     from dynmeans.runs.input import Input
 
     if picture is not None:
         check_file("picture", picture, PICTURES)
     usual, varying = defaults_of("dynmeans suggest"), depends_on_rows("dynmeans suggest")
-    fields |= {"moving": split(fields["moving"])}
+    fields |= {"moving_features": split(fields["moving_features"])}
     job = ClusterJob(
-        Input(input, ReadingOptions(**chosen(ReadingOptions, fields)), standard_input()),
-        WindowOptions(**chosen(WindowOptions, fields)),
-        Recipe(**{"random_state": usual["random_state"]} | chosen(Recipe, fields)),
+        Input(input, ReadingOptions(**select_fields(ReadingOptions, fields)), standard_input()),
+        WindowOptions(**select_fields(WindowOptions, fields)),
+        ModelConfig(**{"random_state": usual["random_state"]} | select_fields(ModelConfig, fields)),
         Path(),
-        of_vectors=[name for name in varying if fields.get(name) is None],
+        unset_fields=[name for name in varying if fields.get(name) is None],
     )
     with while_choosing():
-        found, n_dropped = job.choose()
-    if n_dropped:
-        tell(f"{counted(n_dropped, 'row')} left out: a value is missing.")
+        found, n_dropped_rows = job.choose()
+    if n_dropped_rows:
+        log_line(f"{format_count(n_dropped_rows, 'row')} left out: a value is missing.")
     if picture is not None:
         _draw(found, picture)
     _show(found, picture, as_json)
@@ -95,25 +103,27 @@ def _draw(found: "Suggestion", picture: Path) -> None:
 
 
 def _show(found: "Suggestion", picture: Path | None, as_json: bool) -> None:
-    from dynmeans.cli.cluster_result import warn_of
+    from dynmeans.cli.cluster_result import print_warnings
     from dynmeans.cli.flags import with_flags
-    from dynmeans.cli.output import print_json, say
+    from dynmeans.cli.output import print_json, print_line
     from dynmeans.records.penalties import DEFAULT_MOTION
 
     p = found.penalties
     if as_json:
         tried = [asdict(candidate) for candidate in found.candidates]
-        chosen = {name: getattr(p, name) for name in ("new_penalty", "max_gap", "reach", "motion")}
-        words = {"explanation": found.explanation, "doubts": list(found.doubts)}
-        print_json({**chosen, **words, "candidates": tried})
+        select_fields = {
+            name: getattr(p, name) for name in ("new_penalty", "max_gap", "reach", "motion")
+        }
+        words = {"explanation": found.explanation, "warnings": list(found.warnings)}
+        print_json({**select_fields, **words, "candidates": tried})
         return
     motion = f" --motion {p.motion}" if p.motion != DEFAULT_MOTION else ""
-    say(
+    print_line(
         f"--new-penalty {p.new_penalty:.6g} --max-gap {p.max_gap:.6g} --reach {p.reach:.6g}{motion}"
     )
-    say("")
-    for sentence in found.sentences:
-        say(with_flags(sentence, ["cluster"]))
+    print_line("")
+    for sentence in found.explanation_lines:
+        print_line(with_flags(sentence, ["cluster"]))
     if picture is not None:
-        say(f"Picture: {picture}")
-    warn_of(found)
+        print_line(f"Picture: {picture}")
+    print_warnings(found)

@@ -30,9 +30,9 @@ from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 
 _FIRST_ROWS = 512  # Looked at in the first round, in which every row may propose.
-_MOST_GROWTH = 8
+_MAX_GROWTH = 8
 _WELCOME = 1024  # Proposers that a round is meant to have, at most.
-_MOST_BYTES, _FEWEST_PROPOSERS = 2**23, 16  # Of all proposers in a round; of one piece's.
+_MAX_BYTES, _FEWEST_PROPOSERS = 2**23, 16  # Of all proposers in a round; of one piece's.
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class PassRequests:
     ) -> list[Reply]:
         """Ask for labels that are final before a turn, and for proposers of a range of turns."""
         n_bytes = 8 * max(1, log.table.centers.shape[1]) * self.workers.n_pieces
-        limit = max(_FEWEST_PROPOSERS, _MOST_BYTES // n_bytes)
+        limit = max(_FEWEST_PROPOSERS, _MAX_BYTES // n_bytes)
         return self.workers.ask(
             Request(self.before, log, settle, propose, limit, gather, self.kept_runs)
         )
@@ -105,7 +105,7 @@ class PassRequests:
     def replay(self, log: PassLog, first: int, proposals: Proposals) -> SlotChanges:
         """Visit the proposers in order: who opens, revives, or joins after all?"""
         remembered = self.remembered
-        return SlotChanges.opened(
+        return SlotChanges.new_slots(
             *compiled.replay(
                 log.table_before(first).arrays,
                 proposals.turns,
@@ -132,10 +132,10 @@ def first_pass(requests: PassRequests) -> tuple[PassLog, Moves]:
         proposals = _proposals(requests.ask(log, first, (first, last)))
         log = log.add(requests.replay(log, first, proposals))
         if proposals.last == last:
-            n_rows *= max(1, min(_MOST_GROWTH, _WELCOME // max(1, proposals.n_unlike)))
+            n_rows *= max(1, min(_MAX_GROWTH, _WELCOME // max(1, proposals.n_unlike)))
         first = proposals.last + 1
     replies = requests.ask(log, end, None)
-    return log, Moves.merged([_given(reply.settled) for reply in replies])
+    return log, Moves.merge([_input_arrays(reply.settled) for reply in replies])
 
 
 def later_pass(
@@ -149,10 +149,10 @@ def later_pass(
             log = log.add(requests.replay(log, first, proposals))
             first = proposals.last + 1
             replies = requests.ask(log, first, (first, end - 1) if first < end else None)
-            moves = Moves.merged([_given(reply.settled) for reply in replies])
+            moves = Moves.merge([_input_arrays(reply.settled) for reply in replies])
         else:
             first = end
-            moves = Moves.merged([_given(reply.wished) for reply in replies])
+            moves = Moves.merge([_input_arrays(reply.wished) for reply in replies])
         known, (log, first) = log, _let_clusters_empty(requests, log, n_members, moves, first)
         if first == end:
             return log, moves
@@ -184,9 +184,9 @@ def _let_clusters_empty(
 
 
 def _proposals(replies: list[Reply]) -> Proposals:
-    return Proposals.merged([reply.proposals for reply in replies if reply.proposals is not None])
+    return Proposals.merge([reply.proposals for reply in replies if reply.proposals is not None])
 
 
-def _given(moves: Moves | None) -> Moves:
+def _input_arrays(moves: Moves | None) -> Moves:
     assert moves is not None, "the request asked for it"
     return moves

@@ -13,7 +13,7 @@ from distributed import Client, Future
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.checks import MAX_COORDINATE, MAX_WEIGHT, check_features
 from dynmeans.engine.dask.chunks import (
-    ChunkFacts,
+    ChunkSummary,
     describe_points,
     describe_weights,
     find_client,
@@ -23,8 +23,8 @@ from dynmeans.engine.dask.chunks import (
 from dynmeans.engine.dask.piece import ChunkInfo, Piece, make_piece
 from dynmeans.engine.dask.workers import (
     answer_requests,
-    gathered,
-    holders_of,
+    find_workers,
+    gather_results,
     lost_cluster_errors,
     piece_key,
 )
@@ -33,7 +33,7 @@ from dynmeans.engine.execution import Execution
 from dynmeans.records.arrays import FloatArray
 from dynmeans.spaces.space import Space
 
-_MOST_BYTES = 2**29  # Rows of one piece.
+_MAX_BYTES = 2**29  # Rows of one piece.
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class DaskBatch:
     """Y_t in pieces that lie on workers."""
 
     client: Client  # The way to the cluster
-    name: str  # Part of the keys of the pieces
+    name: str  # RowBlock of the keys of the pieces
     pieces: list[Future]  # Of `Piece`, without empty chunks
     chunks: list[list[ChunkInfo]]  # What each piece is made of
     sizes: list[int]  # Rows of each chunk of the batch
@@ -58,7 +58,7 @@ class DaskBatch:
         """Rows of the whole batch."""
         return sum(self.sizes)
 
-    def in_memory(self, purpose: str) -> Batch:
+    def to_numpy(self, purpose: str) -> Batch:
         """Refuse: the rows stay on the cluster."""
         raise ValueError(
             f"{purpose} needs a first batch in memory. Choose on a part of the rows "
@@ -69,16 +69,18 @@ class DaskBatch:
         """Return the module that runs a step on a cluster."""
         return dask_engine(execution)
 
-    def mapped(self, space: Space) -> "DaskBatch":
+    def map_to_space(self, space: Space) -> "DaskBatch":
         """Return the batch as points of a space, mapped by the workers that hold its rows."""
         name = f"dynmeans-{uuid.uuid4().hex}"
         pieces = [
-            self.client.submit(_mapped_piece, piece, space, key=piece_key(name, n), pure=False)
+            self.client.submit(_map_piece, piece, space, key=piece_key(name, n), pure=False)
             for n, piece in enumerate(self.pieces)
         ]
-        found = gathered([self.client.submit(Piece.magnitudes, p, pure=False) for p in pieces])
+        found = gather_results(
+            [self.client.submit(Piece.magnitudes, p, pure=False) for p in pieces]
+        )
         n_features = space.n_coordinates(self.n_features)
-        farthest = _merged(found, n_features)
+        farthest = _merge_chunks(found, n_features)
         if not (farthest[0] <= MAX_COORDINATE).all():
             raise ValueError(
                 f"points of {space.name} space must be finite and at most {MAX_COORDINATE:g} in "
@@ -87,14 +89,14 @@ class DaskBatch:
         return replace(self, name=name, pieces=pieces, n_features=n_features, magnitudes=farthest)
 
 
-def take_batch(
+def prepare_batch(
     points: Any, sample_weight: Any, n_features: int | None, name: str = "points"
 ) -> DaskBatch:
     """Bring a Dask array, a Dask data frame or a list of futures to rows on the workers."""
     client = find_client(points)
     with lost_cluster_errors():
         chunks = point_chunks(client, points, name)
-        facts = _facts_of(client, describe_points, chunks)
+        facts = _summarize_chunks(client, describe_points, chunks)
         _check_chunks(facts, name, f"be finite and at most {MAX_COORDINATE:g} in magnitude")
         _check_columns(facts, name)
         if n_features is not None:
@@ -107,23 +109,23 @@ def take_batch(
 def _groups(client: Client, futures: list[Future], weigh: list[int]) -> list[tuple[str, list[int]]]:
     """Numbers of the futures on each worker, by thread or finer; `weigh` are their bytes."""
     by_worker: dict[str, list[int]] = defaultdict(list)
-    for number, worker in enumerate(holders_of(futures)):
+    for number, worker in enumerate(find_workers(futures)):
         by_worker[worker].append(number)
     n_threads, groups = client.nthreads(), list[tuple[str, list[int]]]()
     for worker, numbers in by_worker.items():
         n_bytes = sum(weigh[number] for number in numbers)
-        n_groups = max(n_threads.get(worker, 1), -(-n_bytes // _MOST_BYTES))
+        n_groups = max(n_threads.get(worker, 1), -(-n_bytes // _MAX_BYTES))
         portions = np.array_split(numbers, min(n_groups, len(numbers)))
         groups.extend((worker, portion.tolist()) for portion in portions)
     return groups
 
 
-def _facts_of(
-    client: Client, describe: Callable[..., list[ChunkFacts]], chunks: list[Future]
-) -> list[ChunkFacts]:
+def _summarize_chunks(
+    client: Client, describe: Callable[..., list[ChunkSummary]], chunks: list[Future]
+) -> list[ChunkSummary]:
     """Have workers look at the chunks they hold, a task for each thread."""
     groups = _groups(client, chunks, [0] * len(chunks))
-    found = gathered(
+    found = gather_results(
         [_submit(client, worker, describe, [chunks[n] for n in group]) for worker, group in groups]
     )
     facts = {
@@ -147,7 +149,7 @@ def _submit(client: Client, worker: str, function: Any, *arguments: Any, **optio
     )
 
 
-def _check_chunks(facts: list[ChunkFacts], name: str, rule: str) -> None:
+def _check_chunks(facts: list[ChunkSummary], name: str, rule: str) -> None:
     first_row = 0
     for number, fact in enumerate(facts):
         if fact.error is not None:
@@ -160,15 +162,15 @@ def _check_chunks(facts: list[ChunkFacts], name: str, rule: str) -> None:
         first_row += fact.n_rows
 
 
-def _check_columns(facts: list[ChunkFacts], name: str) -> None:
+def _check_columns(facts: list[ChunkSummary], name: str) -> None:
     first = facts[0]
     for number, fact in enumerate(facts):
         if (fact.columns is None) != (first.columns is None) or (
             first.columns is not None and set(fact.columns or ()) != set(first.columns)
         ):
             raise ValueError(
-                f"{name} must have the same columns in every chunk, got {_listed(first.columns)} "
-                f"in chunk 0 and {_listed(fact.columns)} in chunk {number}."
+                f"{name} must have the same columns in every chunk, got {_list_chunks(first.columns)} "
+                f"in chunk 0 and {_list_chunks(fact.columns)} in chunk {number}."
             )
         if fact.n_features != first.n_features:
             raise ValueError(
@@ -179,17 +181,17 @@ def _check_columns(facts: list[ChunkFacts], name: str) -> None:
         raise ValueError(f"{name} must have columns of different names, got {list(first.columns)}.")
 
 
-def _listed(columns: tuple[Any, ...] | None) -> str:
+def _list_chunks(columns: tuple[Any, ...] | None) -> str:
     return "an array without names" if columns is None else str(list(columns))
 
 
 def _take_weights(
     client: Client, weights: Any, sizes: list[int]
-) -> tuple[list[Future] | None, list[ChunkFacts]]:
+) -> tuple[list[Future] | None, list[ChunkSummary]]:
     if weights is None:
         return None, []
     chunks = weight_chunks(client, weights, sizes)
-    facts = _facts_of(client, describe_weights, chunks)
+    facts = _summarize_chunks(client, describe_weights, chunks)
     _check_chunks(facts, "sample_weight", f"be at least 0 and at most {MAX_WEIGHT:g}")
     if [fact.n_rows for fact in facts] != sizes:
         raise ValueError(
@@ -202,9 +204,9 @@ def _take_weights(
 def _make_pieces(
     client: Client,
     chunks: list[Future],
-    facts: list[ChunkFacts],
+    facts: list[ChunkSummary],
     weights: list[Future] | None,
-    weight_facts: list[ChunkFacts],
+    weight_facts: list[ChunkSummary],
 ) -> DaskBatch:
     """Group the chunks by the worker and thread that looks after them."""
     first_rows = list(accumulate((fact.n_rows for fact in facts), initial=0))
@@ -240,7 +242,7 @@ def _make_pieces(
         pieces.append(piece)
         infos.append(info)
     n_features, columns = facts[0].n_features, facts[0].columns
-    found = gathered([client.submit(Piece.magnitudes, piece, pure=False) for piece in pieces])
+    found = gather_results([client.submit(Piece.magnitudes, piece, pure=False) for piece in pieces])
     return DaskBatch(
         client=client,
         name=name,
@@ -251,7 +253,7 @@ def _make_pieces(
         feature_names=None if columns is None else list(columns),
         is_weighted=weights is not None,
         has_weight=any(fact.has_weight for fact in weight_facts) if weights else bool(pieces),
-        magnitudes=_merged(found, n_features),
+        magnitudes=_merge_chunks(found, n_features),
     )
 
 
@@ -260,12 +262,12 @@ def _make_piece(*arguments: Any) -> Piece:
     return make_piece(*arguments)
 
 
-def _mapped_piece(piece: Piece, space: Space) -> Piece:
+def _map_piece(piece: Piece, space: Space) -> Piece:
     answer_requests()
-    return piece.mapped(space)
+    return piece.map_to_space(space)
 
 
-def _merged(
+def _merge_chunks(
     parts: list[tuple[FloatArray, float, float]], n_features: int
 ) -> tuple[FloatArray, float, float]:
     farthest = np.max([part[0] for part in parts], axis=0, initial=0.0) if parts else None

@@ -14,10 +14,10 @@ from dynmeans.engine.checks import (
     MAX_WEIGHT,
     as_floats,
     as_rows,
-    checked_weights,
+    check_weights,
 )
 from dynmeans.engine.compiled import compiled
-from dynmeans.engine.device_input import in_memory
+from dynmeans.engine.device_input import to_numpy
 from dynmeans.records.arrays import BatchArray, FloatArray
 
 WAYS_OUT = (
@@ -31,7 +31,7 @@ class RowsChangedError(RuntimeError):
 
 
 @dataclass(frozen=True, slots=True)
-class ChunkFacts:
+class ChunkSummary:
     """One chunk of points or weights: its shape, its content in short, what is wrong with it."""
 
     # n_rows, n_features: its shape.
@@ -63,7 +63,7 @@ def point_chunks(client: Client, points: Any, name: str) -> list[Future]:
         return list(points)
     if hasattr(points, "npartitions") and hasattr(points, "columns"):
         _check_dtypes(points, name)
-        return _computed(client, points)
+        return _compute_all(client, points)
     if not isinstance(points, da.Array):
         raise TypeError(
             f"{name} must be a Dask array, a Dask data frame or a list of futures, "
@@ -73,7 +73,7 @@ def point_chunks(client: Client, points: Any, name: str) -> list[Future]:
         raise ValueError(f"{name} must have two dimensions, got shape {points.shape}.")
     if points.dtype.kind not in "fiubO":
         raise TypeError(f"{name} must be numeric, got dtype {points.dtype}.")
-    return _computed(client, points if points.numblocks[1] == 1 else points.rechunk({1: -1}))
+    return _compute_all(client, points if points.numblocks[1] == 1 else points.rechunk({1: -1}))
 
 
 def _check_dtypes(frame: Any, name: str) -> None:
@@ -89,7 +89,7 @@ def _check_dtypes(frame: Any, name: str) -> None:
         )
 
 
-def _computed(client: Client, collection: Any) -> list[Future]:
+def _compute_all(client: Client, collection: Any) -> list[Future]:
     """Futures of the chunks: those of a persisted collection as they are."""
     known = {future.key: future for future in futures_of(collection)}
     keys = list(flatten(collection.__dask_keys__()))
@@ -105,19 +105,19 @@ def weight_chunks(client: Client, weights: Any, sizes: list[int]) -> list[Future
     if isinstance(weights, list | tuple) and weights and isinstance(weights[0], Future):
         return list(weights)
     if not hasattr(weights, "to_delayed"):
-        weights = da.from_array(checked_weights(weights, sum(sizes)), chunks=(tuple(sizes),))
+        weights = da.from_array(check_weights(weights, sum(sizes)), chunks=(tuple(sizes),))
     is_known = isinstance(weights, da.Array) and not np.isnan(weights.shape).any()
     if is_known and weights.ndim == 1 and weights.shape[0] == sum(sizes):
         weights = weights.rechunk((tuple(sizes),))
-    return _computed(client, weights)
+    return _compute_all(client, weights)
 
 
-def describe_points(chunks: list[Any]) -> list[ChunkFacts]:
+def describe_points(chunks: list[Any]) -> list[ChunkSummary]:
     """Look at some chunks of points."""
     return [_describe_points(chunk) for chunk in chunks]
 
 
-def describe_weights(chunks: list[Any]) -> list[ChunkFacts]:
+def describe_weights(chunks: list[Any]) -> list[ChunkSummary]:
     """Look at the weights of some chunks."""
     return [_describe_weights(chunk) for chunk in chunks]
 
@@ -134,7 +134,7 @@ def to_rows(chunk: Any) -> BatchArray:
 
 def _values_of(chunk: Any) -> Any:
     """Return the values of a frame or an array, from its GPU where it lies on one."""
-    return chunk.to_numpy() if hasattr(chunk, "to_numpy") else in_memory(chunk)
+    return chunk.to_numpy() if hasattr(chunk, "to_numpy") else to_numpy(chunk)
 
 
 def to_weights(chunk: Any) -> FloatArray:
@@ -150,18 +150,18 @@ def checksum(array: BatchArray) -> int:
     return zlib.crc32(repr((array.shape, array.dtype.str)).encode(), zlib.crc32(array.data))
 
 
-def _describe_points(chunk: Any) -> ChunkFacts:
+def _describe_points(chunk: Any) -> ChunkSummary:
     try:
         rows = to_rows(chunk)
     except (TypeError, ValueError) as error:
-        return ChunkFacts(error=error)
+        return ChunkSummary(error=error)
     bad_row, bad_value = None, 0.0
     if not compiled.all_within(rows, MAX_COORDINATE):
         allowed = np.abs(rows) <= np.float64(MAX_COORDINATE)
         bad_row = int(allowed.all(axis=1).argmin())
         bad_value = float(rows[bad_row][~allowed[bad_row]][0])
     n_rows, n_features = rows.shape
-    return ChunkFacts(
+    return ChunkSummary(
         n_rows,
         n_features,
         columns_of(chunk),
@@ -171,15 +171,15 @@ def _describe_points(chunk: Any) -> ChunkFacts:
     )
 
 
-def _describe_weights(chunk: Any) -> ChunkFacts:
+def _describe_weights(chunk: Any) -> ChunkSummary:
     try:
         weights = to_weights(chunk)
     except (TypeError, ValueError) as error:
-        return ChunkFacts(error=error)
+        return ChunkSummary(error=error)
     allowed = (weights >= 0) & (weights <= MAX_WEIGHT)
     bad_row = None if allowed.all() else int(allowed.argmin())
     bad_value = 0.0 if bad_row is None else float(weights[bad_row])
     has_weight = bool((weights > 0).any())
-    return ChunkFacts(
+    return ChunkSummary(
         len(weights), 1, None, checksum(weights), has_weight, bad_row=bad_row, bad_value=bad_value
     )

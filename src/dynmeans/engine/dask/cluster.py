@@ -12,15 +12,15 @@ import numpy as np
 from dynmeans.algorithm.cluster import NO_FALL, has_risen
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask.assign_labels import PassRequests, Remembered, first_pass, later_pass
-from dynmeans.engine.dask.messages import Decided, InDoubt, Labeling, Moves, OrderRun, Reply
+from dynmeans.engine.dask.messages import BorderRows, ClientLabels, Labeling, Moves, OrderRun, Reply
 from dynmeans.engine.dask.pass_log import ClusterTable, PassLog
 from dynmeans.engine.execution import choose_n_threads
 from dynmeans.records.arrays import FloatArray, IntArray
 
-_MOST_BYTES = 2**24  # Of all rows in doubt that are gathered at a time.
+_MAX_BYTES = 2**24  # Of all rows in doubt that are gathered at a time.
 _MOVERS = 4  # As many rows are gathered for one that moved in the last pass, at least.
 _PAYS = 4  # Passes that a gathering has to bring; otherwise the next one waits,
-_LONGEST_WAIT = 64  # each time twice as many passes, up to this.
+_MAX_WAIT = 64  # each time twice as many passes, up to this.
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Clusters:
 
 
 @dataclass(frozen=True, slots=True)
-class _Gathering:
+class _GatherPolicy:
     """When to ask for rows in doubt, and for how many: where that pays."""
 
     most: int
@@ -86,9 +86,9 @@ class _Gathering:
     wait: int = 0  # Passes to wait for now
 
     @classmethod
-    def of(cls, remembered: Remembered) -> "_Gathering":
+    def of(cls, remembered: Remembered) -> "_GatherPolicy":
         """Begin a run."""
-        return cls(_MOST_BYTES // (8 * (remembered.state.n_features + 3)))
+        return cls(_MAX_BYTES // (8 * (remembered.state.n_features + 3)))
 
     @property
     def limit(self) -> int:
@@ -96,10 +96,10 @@ class _Gathering:
         is_few = self.n_moved is not None and _MOVERS * self.n_moved <= self.most
         return self.most if is_few and not self.wait else 0
 
-    def after(self, n_passes: int) -> "_Gathering":
+    def after(self, n_passes: int) -> "_GatherPolicy":
         """Learn how many passes were made without the workers."""
         if self.limit and n_passes < _PAYS:
-            return replace(self, wait=self.pause, pause=min(2 * self.pause, _LONGEST_WAIT))
+            return replace(self, wait=self.pause, pause=min(2 * self.pause, _MAX_WAIT))
         if self.limit:
             return replace(self, pause=1)
         return replace(self, wait=max(0, self.wait - 1))
@@ -118,7 +118,7 @@ def alternate(requests: PassRequests, start: DaskSolution, most: float = math.in
     """Make passes from a start on, until the cost stops falling or its trace has `most` entries."""
     before, clusters, cost_trace = start.labeling, start.clusters, list(start.cost_trace)
     run, remembered = before.run, requests.remembered
-    gathering = _Gathering.of(remembered)
+    gathering = _GatherPolicy.of(remembered)
     while clusters.n_members.any() and len(cost_trace) < most:
         requests = replace(requests, before=before)
         log = PassLog.start(clusters.table(remembered))
@@ -180,10 +180,10 @@ def _pass_border(
     Returns the labels and the clusters after the last one, the costs on the way, and whether the
     run has converged.
     """
-    gathered = [reply.in_doubt for reply in replies if reply.in_doubt is not None]
-    if len(gathered) < len(replies):
+    gather_results = [reply.in_doubt for reply in replies if reply.in_doubt is not None]
+    if len(gather_results) < len(replies):
         return None
-    rows, run = InDoubt.merged(gathered), before.run
+    rows, run = BorderRows.merge(gather_results), before.run
     labels, n_members, sums, has_moved, last_centers, costs, n_passes, is_over = (
         compiled.pass_border(
             rows.points,
@@ -205,6 +205,6 @@ def _pass_border(
     log = replace(PassLog.start(table), renamed=np.arange(table.n_slots))
     changed = np.flatnonzero(labels != rows.labels)
     changed = changed[np.argsort(rows.rows[changed])]
-    decided = Decided(rows.rows[changed], labels[changed])
+    decided = ClientLabels(rows.rows[changed], labels[changed])
     after = Labeling(run, before.n_passes + n_passes, log, before.n_passes, has_moved, decided)
     return after, Clusters.of(n_members, sums, remembered, run), costs[1:].tolist(), is_over

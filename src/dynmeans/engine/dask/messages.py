@@ -34,7 +34,7 @@ class OrderRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class ClientLabels:
     """Labels that the client found for rows it had gathered, by their numbers."""
 
     rows: Words
@@ -54,7 +54,7 @@ class Labeling:
     log: PassLog | None
     since: int
     has_moved: FlagArray
-    decided: Decided | None = None  # None: rows were labeled where they lie
+    decided: ClientLabels | None = None  # None: rows were labeled where they lie
     division: "Division | None" = None  # None: by passes
 
     def under(self, suffix: str) -> "Labeling":
@@ -130,7 +130,7 @@ class Proposals:
     last: int
 
     @classmethod
-    def merged(cls, parts: "list[Proposals]") -> "Proposals":
+    def merge(cls, parts: "list[Proposals]") -> "Proposals":
         """Those of all pieces, up to the turn to which every list is complete."""
         last = min(part.last for part in parts)
         turns = np.concatenate([part.turns for part in parts])
@@ -163,12 +163,12 @@ class Moves:
     sums: FloatArray | None
 
     @classmethod
-    def merged(cls, parts: "list[Moves]") -> "Moves":
+    def merge(cls, parts: "list[Moves]") -> "Moves":
         """Those of all pieces, with all slots."""
         n = parts[0].n_slots
         sums = None
         if all(part.sums is not None for part in parts):
-            sums = np.zeros((n, *_given(parts[0].sums).shape[1:]))
+            sums = np.zeros((n, *_input_arrays(parts[0].sums).shape[1:]))
         whole = cls(
             n,
             np.arange(n),
@@ -187,12 +187,12 @@ class Moves:
             whole.first_join[slots[is_first]] = part.first_join[is_first]
             whole.last_leave[slots[is_last]] = part.last_leave[is_last]
             if sums is not None:
-                sums[slots] += _given(part.sums)
+                sums[slots] += _input_arrays(part.sums)
         return whole
 
 
 @dataclass(frozen=True, slots=True)
-class InDoubt:
+class BorderRows:
     """Rows that may soon prefer another slot, and what holds for those that stay behind.
 
     By slot, no row that stays behind is farther than `reaches` from its center, and every other
@@ -207,7 +207,7 @@ class InDoubt:
     reaches: FloatArray
 
     @classmethod
-    def merged(cls, parts: "list[InDoubt]") -> "InDoubt":
+    def merge(cls, parts: "list[BorderRows]") -> "BorderRows":
         """Those of all pieces."""
         weights = [part.weights for part in parts if part.weights is not None]
         return cls(
@@ -228,9 +228,9 @@ class Reply:
     settled: Moves | None
     wished: Moves | None  # Among those, and the rows looked at that are no proposers
     proposals: Proposals | None
-    in_doubt: InDoubt | None = None  # None: not asked for, or not known here
+    in_doubt: BorderRows | None = None  # None: not asked for, or not known here
 
 
-def _given(sums: FloatArray | None) -> FloatArray:
+def _input_arrays(sums: FloatArray | None) -> FloatArray:
     assert sums is not None
     return sums

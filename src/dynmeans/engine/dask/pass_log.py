@@ -49,10 +49,10 @@ class SlotChanges:
     @classmethod
     def none(cls, n_features: int) -> "SlotChanges":
         """Nothing happened."""
-        return cls.opened(to_array([]), np.empty(0, dtype=np.int64), np.empty((0, n_features)))
+        return cls.new_slots(to_array([]), np.empty(0, dtype=np.int64), np.empty((0, n_features)))
 
     @classmethod
-    def opened(cls, turns: TurnArray, slots: IntArray, centers: FloatArray) -> "SlotChanges":
+    def new_slots(cls, turns: TurnArray, slots: IntArray, centers: FloatArray) -> "SlotChanges":
         """Clusters were opened or revived."""
         n = len(turns)
         return cls(turns, slots, centers, np.zeros(n), np.ones(n), np.ones(n, dtype=np.uint8))
@@ -62,12 +62,12 @@ class SlotChanges:
         """As the compiled module takes it."""
         return self.turns, self.slots, self.centers, self.offsets, self.scales, self.is_active
 
-    def between(self, first: int, end: int) -> "SlotChanges":
+    def changes_between(self, first: int, end: int) -> "SlotChanges":
         """Those from the turn `first` to before `end`."""
         begin, stop = count_below(self.turns, first), count_below(self.turns, end)
         return SlotChanges(*(array[begin:stop] for array in self.arrays))
 
-    def followed_by(self, later: "SlotChanges") -> "SlotChanges":
+    def append(self, later: "SlotChanges") -> "SlotChanges":
         """These, then those."""
         pairs = zip(self.arrays, later.arrays, strict=True)
         return SlotChanges(*(np.concatenate(pair) for pair in pairs))
@@ -94,7 +94,7 @@ class PassLog:
 
     def add(self, changes: SlotChanges) -> "PassLog":
         """Add changes later than all so far."""
-        return replace(self, changes=self.changes.followed_by(changes))
+        return replace(self, changes=self.changes.append(changes))
 
     def add_emptied(self, turn: int, slot: int, asleep: ClusterTable | None) -> "PassLog":
         """Let a cluster empty at the visit at this turn: closed, or asleep as remembered."""
@@ -106,16 +106,19 @@ class PassLog:
             np.ones(1) if asleep is None else asleep.scales,
             np.zeros(1, dtype=np.uint8),
         )
-        before, later = self.changes.between(0, turn + 1), self.changes.between(turn + 1, END)
-        return replace(self, changes=before.followed_by(after).followed_by(later))
+        before, later = (
+            self.changes.changes_between(0, turn + 1),
+            self.changes.changes_between(turn + 1, END),
+        )
+        return replace(self, changes=before.append(after).append(later))
 
     def until(self, end: int) -> "PassLog":
         """Drop what happened at turns of `end` or later."""
-        return replace(self, changes=self.changes.between(0, end))
+        return replace(self, changes=self.changes.changes_between(0, end))
 
     def table_before(self, turn: int) -> ClusterTable:
         """The clusters as they stand when the row of this turn is visited."""
-        changes, n = self.changes.between(0, turn), self.table.n_slots
+        changes, n = self.changes.changes_between(0, turn), self.table.n_slots
         n_slots = max(n, int(changes.slots.max(initial=-1)) + 1)
         if not len(changes.slots):
             return self.table

@@ -15,10 +15,10 @@ from dynmeans.engine.dask.chunks import (
     to_weights,
 )
 from dynmeans.engine.dask.messages import OrderRun
-from dynmeans.engine.dask.piece_run import Part, PieceRun
+from dynmeans.engine.dask.piece_run import PieceRun, RowBlock
 from dynmeans.engine.dask.turns import Words
 from dynmeans.records.arrays import BatchArray, FloatArray
-from dynmeans.spaces.space import Space, points_where_they_lie
+from dynmeans.spaces.space import Space, map_on_device
 
 _SMALL = 4096  # Rows below which a chunk is joined with others.
 
@@ -46,8 +46,8 @@ class Piece:
     Dask keeps it in the memory of a worker for as long as a client holds its future.
     """
 
-    def __init__(self, infos: list[ChunkInfo], parts: list[Part]) -> None:
-        self.infos, self.parts = infos, [_aligned(part) for part in parts]
+    def __init__(self, infos: list[ChunkInfo], parts: list[RowBlock]) -> None:
+        self.infos, self.parts = infos, [_align(part) for part in parts]
         self._runs: dict[str, PieceRun] = {}
         self._hashed_by: tuple[int, int] | None = None
         self._hashes: list[Words] = []
@@ -80,11 +80,9 @@ class Piece:
             self._hashed_by = hashed_by
         return self._hashes
 
-    def mapped(self, space: Space) -> "Piece":
+    def map_to_space(self, space: Space) -> "Piece":
         """Return the piece as points of a space, on the worker that holds it."""
-        parts = [
-            part._replace(points=points_where_they_lie(space, part.points)) for part in self.parts
-        ]
+        parts = [part._replace(points=map_on_device(space, part.points)) for part in self.parts]
         return Piece(self.infos, parts)
 
     def magnitudes(self) -> tuple[FloatArray, float, float]:
@@ -94,7 +92,7 @@ class Piece:
         return np.max(farthest, axis=0), min(lightest), max(heaviest)
 
 
-def _aligned(part: Part) -> Part:
+def _align(part: RowBlock) -> RowBlock:
     """Rows from another worker lie anywhere in its message: compiled code takes aligned ones."""
     weights = None if part.weights is None else np.require(part.weights, requirements=READABLE)
     return part._replace(points=np.require(part.points, requirements=READABLE), weights=weights)
@@ -111,7 +109,7 @@ def make_piece(
     Dask calls this again after the death of a worker.
     """
     points = [
-        _in_order(_unchanged(info, info.checksum, to_rows(chunk), "points"), chunk, columns)
+        _in_order(_has_same_rows(info, info.checksum, to_rows(chunk), "points"), chunk, columns)
         for info, chunk in zip(infos, chunks, strict=True)
     ]
     if len({rows.dtype for rows in points}) > 1:
@@ -119,13 +117,13 @@ def make_piece(
     masses = None
     if weights is not None:
         masses = [
-            _unchanged(info, info.weight_checksum, to_weights(chunk), "sample_weight")
+            _has_same_rows(info, info.weight_checksum, to_weights(chunk), "sample_weight")
             for info, chunk in zip(infos, weights, strict=True)
         ]
     return Piece(infos, _to_parts(infos, points, masses))
 
 
-def _unchanged(info: ChunkInfo, expected: int | None, values: Values, name: str) -> Values:
+def _has_same_rows(info: ChunkInfo, expected: int | None, values: Values, name: str) -> Values:
     if checksum(values) != expected:
         raise RowsChangedError(
             f"chunk {info.number} of {name} (rows {info.first_row} to "
@@ -150,17 +148,17 @@ def _in_order(rows: BatchArray, chunk: Any, columns: tuple[Any, ...] | None) -> 
 
 def _to_parts(
     infos: list[ChunkInfo], points: list[BatchArray], weights: list[FloatArray] | None
-) -> list[Part]:
+) -> list[RowBlock]:
     """A part for each large chunk, and one for all small ones together."""
     masses: Sequence[FloatArray | None] = weights or [None] * len(points)
     n_large = sum(not info.is_small for info in infos)
     parts = [
-        Part(info.first_row, rows, mass)
+        RowBlock(info.first_row, rows, mass)
         for info, rows, mass in zip(infos[:n_large], points, masses, strict=False)
     ]
     if n_large < len(infos):
         numbers = [np.arange(i.first_row, i.first_row + i.n_rows) for i in infos[n_large:]]
         mass = None if weights is None else np.concatenate(weights[n_large:])
         rows: Any = np.concatenate(points[n_large:])
-        parts.append(Part(0, rows, mass, np.concatenate(numbers).astype(np.uint64)))
+        parts.append(RowBlock(0, rows, mass, np.concatenate(numbers).astype(np.uint64)))
     return parts

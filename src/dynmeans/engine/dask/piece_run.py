@@ -15,8 +15,8 @@ import numpy.typing as npt
 from dynmeans.engine import blas
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask.messages import (
+    BorderRows,
     Division,
-    InDoubt,
     Labeling,
     Moves,
     OrderRun,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 Labels = npt.NDArray[np.int32]
 
 
-class Part(NamedTuple):
+class RowBlock(NamedTuple):
     """Rows in one array: from `first_row` of the batch on, or those of the given `numbers`."""
 
     first_row: int
@@ -200,7 +200,7 @@ class PieceRun:
             begin, is_known = self.settled, False
             if self.proposed is not None:
                 is_known = self.proposed[0] == begin and end <= self.proposed[1] + 1
-            changes = log.changes.between(begin if is_known else 0, end)
+            changes = log.changes.changes_between(begin if is_known else 0, end)
             knows_movers = self.movers is not None and self.proposed == (0, end - 1)
             if not is_known:  # The rows' choices are not at hand: from the beginning of the pass.
                 self._walk(log, end)
@@ -229,7 +229,7 @@ class PieceRun:
             self.arrays(),
             self._run.seed,
             log.table.arrays,
-            log.changes.between(0, end).arrays,
+            log.changes.changes_between(0, end).arrays,
             self._run.new_penalty,
             to_words(end - 1),
         )
@@ -250,7 +250,7 @@ class PieceRun:
 
     def _propose(
         self, request: Request, turns: tuple[int, int]
-    ) -> tuple[Proposals, InDoubt | None]:
+    ) -> tuple[Proposals, BorderRows | None]:
         first, last = turns
         found, rows, n_found, movers, sent = self._choose(request, turns)
         self.proposed = (first, last)
@@ -264,7 +264,7 @@ class PieceRun:
         self.in_doubt = numbers[order], places[order]
         is_weighted = self._parts[0].weights is not None
         weights = weights if is_weighted else None
-        return proposals, InDoubt(numbers, points, weights, labels, slacks, reaches)
+        return proposals, BorderRows(numbers, points, weights, labels, slacks, reaches)
 
     def _choose(self, request: Request, turns: tuple[int, int]) -> tuple[Any, ...]:
         """Return who proposes, with rows, how many do, who moves, and rows in doubt, if known."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from dynmeans.engine import native
 from dynmeans.engine.batch import Batch
-from dynmeans.engine.checks import checked_points
+from dynmeans.engine.checks import check_points
 from dynmeans.engine.dask.chunks import to_rows
 from dynmeans.engine.dask_input import dask_engine
 from dynmeans.engine.execution import Execution
@@ -28,7 +28,7 @@ class DaskRows:
     n_features: int  # Number of values that each must have
     space: Space = RAW  # What the rows of each chunk are mapped into
 
-    def mapped(self, space: Space) -> "DaskRows":
+    def map_to_space(self, space: Space) -> "DaskRows":
         """Return the rows as points of a space, chunk by chunk."""
         return replace(self, space=space)
 
@@ -81,5 +81,5 @@ def _distances(rule: tuple[Space, ClusterState], chunk: Any) -> FloatArray:
 
 def _rows(chunk: Any, space: Space, state: ClusterState) -> BatchArray:
     # An elementwise space has as many coordinates as features.
-    rows = checked_points(to_rows(chunk), state.n_features, "X")
-    return checked_points(space.to_points(rows), state.n_features, "X")
+    rows = check_points(to_rows(chunk), state.n_features, "X")
+    return check_points(space.to_points(rows), state.n_features, "X")

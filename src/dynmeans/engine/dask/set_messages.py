@@ -68,7 +68,7 @@ class Members:
     weights: FloatArray
 
     @classmethod
-    def merged(cls, parts: "list[Members]", wanted: IntArray) -> "Members":
+    def merge(cls, parts: "list[Members]", wanted: IntArray) -> "Members":
         """The first of all pieces."""
         slots = np.concatenate([part.slots for part in parts])
         turns = np.concatenate([part.turns for part in parts])
@@ -96,7 +96,7 @@ class Half:
     sums: FloatArray
 
     @classmethod
-    def merged(cls, parts: "list[Half]") -> "Half":
+    def merge(cls, parts: "list[Half]") -> "Half":
         """That of all pieces."""
         return cls(
             sum(part.n_changed for part in parts),

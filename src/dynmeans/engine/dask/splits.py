@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dynmeans.algorithm.cluster import NO_FALL
-from dynmeans.algorithm.deeper_search import FEW_PASSES, WORTH_A_ROUND
+from dynmeans.algorithm.deep_search import MIN_RELATIVE_GAIN, PASSES_PER_ROUND
 from dynmeans.algorithm.sets import NEW, Batch, Sets
 from dynmeans.algorithm.splits import (
     FEWEST,
@@ -44,7 +44,7 @@ _PLAIN = 9.0  # see Halves.is_plain
 
 
 def search_splits(requests: PassRequests, found: DaskSolution, order: OrderRun) -> DaskSolution:
-    """Continue from where Algorithm 2 stopped, in this order; as `search_deeper` at depth 1."""
+    """Continue from where Algorithm 2 stopped, in this order; as `run_deep_search` at depth 1."""
     is_last, has_converged = False, True
     while not (is_last and has_converged):
         moved = None if is_last else _move_sets(requests, found, order)
@@ -54,9 +54,9 @@ def search_splits(requests: PassRequests, found: DaskSolution, order: OrderRun) 
                 return found
             before, trace = found.cost, [*found.cost_trace, clusters.cost]
             start = DaskSolution(labeling, clusters, trace)
-            found = alternate(requests, start, len(trace) + FEW_PASSES)
+            found = alternate(requests, start, len(trace) + PASSES_PER_ROUND)
             has_converged = not found.cost < found.cost_trace[-2] * (1.0 - NO_FALL)
-            is_last = not found.cost < before * (1.0 - WORTH_A_ROUND)
+            is_last = not found.cost < before * (1.0 - MIN_RELATIVE_GAIN)
         elif has_converged:
             return found
         else:
@@ -75,7 +75,7 @@ def _move_sets(
     while k < len(sets):
         if not sets.split(k, least):
             k += 1
-    return sets.labeled() if sets.splits else None
+    return sets.find_labels() if sets.splits else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ class _SetsOnWorkers(Sets):
         way.take(self, k, len(self) - 1)
         return True
 
-    def labeled(self) -> tuple[Labeling, Clusters]:
+    def find_labels(self) -> tuple[Labeling, Clusters]:
         """Return the labels that the splits come to: remembered clusters keep their slots."""
         next_slot = n_remembered = len(self.batch.gamma)
         n_slots = n_remembered + self.owners.count(NEW)
@@ -225,10 +225,10 @@ class _SetsOnWorkers(Sets):
         return self._first_members(wanted).of(slot)
 
     def _first_members(self, wanted: IntArray) -> Members:
-        return Members.merged(self._ask(AskMembers(self._order.seed, wanted)), wanted)
+        return Members.merge(self._ask(AskMembers(self._order.seed, wanted)), wanted)
 
     def _second(self, slot: int, before: FloatArray | None, means: FloatArray) -> Half:
-        return Half.merged(self._ask(AskHalf(slot, before, means)))
+        return Half.merge(self._ask(AskHalf(slot, before, means)))
 
     def _ask(self, ask: AskMembers | AskHalf | AskScatter) -> list[Any]:
         request = SetRequest(self._found.labeling, tuple(self.splits), ask)

@@ -11,14 +11,14 @@ import numpy as np
 from distributed import Future
 
 from dynmeans.algorithm.cluster import NO_FALL
-from dynmeans.algorithm.update_state import let_time_pass, update_state
+from dynmeans.algorithm.update_state import advance_time, update_state
 from dynmeans.engine import native
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask.assign_labels import PassRequests, Remembered
 from dynmeans.engine.dask.batch import DaskBatch
 from dynmeans.engine.dask.cluster import DaskSolution, cluster
-from dynmeans.engine.dask.gathered import step_gathered
+from dynmeans.engine.dask.gather_step import step_on_client
 from dynmeans.engine.dask.messages import Labeling, OrderRun
 from dynmeans.engine.dask.piece import Piece
 from dynmeans.engine.dask.splits import search_splits
@@ -52,7 +52,7 @@ def step(
         if penalties.is_on_sphere and batch.n_points:  # every point moves a center
             is_gathered = True
         if is_gathered:
-            return step_gathered(batch, state, penalties, orders, elapsed, SEARCHES[depth])
+            return step_on_client(batch, state, penalties, orders, elapsed, SEARCHES[depth])
         return step_with_rounds(batch, state, penalties, orders, elapsed)[:2]
 
 
@@ -89,7 +89,7 @@ class _Found:
         elapsed: float,
     ) -> "_Found":
         """Run Algorithm 2 once for each order; splits follow the cheapest, in the last order."""
-        arrived = let_time_pass(state, elapsed, penalties)
+        arrived = advance_time(state, elapsed, penalties)
         remembered = Remembered(arrived, penalties)
         sums = sum_facts(batch.magnitudes, batch.n_points, batch.is_weighted, remembered)
         workers = Workers(batch.client, batch.name, batch.pieces)
@@ -151,7 +151,7 @@ def runs_of(
     """Yield the run of each order; with the place of each row, where the order was given."""
     new_penalty = penalties.new_penalty
     if isinstance(orders, VisitingOrders):
-        hashed_by = orders.entropy, state.n_steps
+        hashed_by = orders.seed, state.n_steps
         seeds = compiled.order_seeds(*hashed_by, state.n_features, orders.n_init)
         for seed in seeds.tolist():
             yield OrderRun(uuid.uuid4().hex, seed, hashed_by, END, new_penalty, sums), None
@@ -171,7 +171,7 @@ def _send_positions(batch: DaskBatch, places: Words, order: str) -> list[Future]
     chunks = client.compute(sent.tolist(), optimize_graph=False)
     return [
         client.submit(
-            _join_beside,
+            _colocate_positions,
             piece,
             [chunks[info.number] for info in infos],
             key=order_key(batch.name, number, order),
@@ -180,7 +180,7 @@ def _send_positions(batch: DaskBatch, places: Words, order: str) -> list[Future]
     ]
 
 
-def _join_beside(piece: Piece, places: list[Words]) -> Words:
+def _colocate_positions(piece: Piece, places: list[Words]) -> Words:
     """Where the piece is; it is given so that Dask runs this there."""
     return np.concatenate(places)
 
@@ -217,7 +217,7 @@ def _name_rows(
 ) -> da.Array:
     """Have every worker label its rows, and leave the labels there."""
     client, name = batch.client, f"labels-{uuid.uuid4().hex}"
-    message = client.submit(_hold, (labeling, ids, rule), pure=False)
+    message = client.submit(_identity, (labeling, ids, rule), pure=False)
     found = [
         client.submit(_label_piece, message, piece, *positions[n : n + 1], pure=False)
         for n, piece in enumerate(batch.pieces)
@@ -247,7 +247,7 @@ def _label_piece(message: Any, piece: Piece, positions: Words | None = None) -> 
     return np.split(labels, np.cumsum([info.n_rows for info in piece.infos])[:-1])
 
 
-def _hold(value: Any) -> Any:
+def _identity(value: Any) -> Any:
     return value
 
 

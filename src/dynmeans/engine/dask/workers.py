@@ -32,7 +32,7 @@ TIMEOUT = "dynmeans.no-worker-timeout"  # in Dask's configuration
 _TIMEOUT = "10s"
 _LOOK_AGAIN = 0.5  # Seconds between two looks at whether there are workers at all.
 _OPERATION = "dynmeans_answer"
-_MOST_ATTEMPTS = 100
+_MAX_ATTEMPTS = 100
 
 AnyRequest = Request | SetRequest
 
@@ -50,10 +50,10 @@ def lost_cluster_errors() -> Iterator[None]:
         # Files that a worker could not read have a number; connections that broke have none.
         if isinstance(error, ClusterLostError) or getattr(error, "errno", None) is not None:
             raise
-        raise _lost(" ".join(f"{type(error).__name__}: {error}".split())) from error
+        raise _raise_lost_worker(" ".join(f"{type(error).__name__}: {error}".split())) from error
 
 
-def _lost(reason: str) -> ClusterLostError:
+def _raise_lost_worker(reason: str) -> ClusterLostError:
     return ClusterLostError(
         f"the Dask cluster was lost in the middle of a step ({reason}). Nothing was changed: once "
         "the cluster is back, load the batch again and repeat the step."
@@ -88,7 +88,7 @@ def wait_for(futures: list[Future]) -> None:
             )
 
 
-def gathered(futures: list[Future]) -> list[Any]:
+def gather_results(futures: list[Future]) -> list[Any]:
     """Results of these, in memory here."""
     if not futures:
         return []
@@ -97,7 +97,7 @@ def gathered(futures: list[Future]) -> list[Any]:
     return found
 
 
-def holders_of(futures: list[Future]) -> list[str]:
+def find_workers(futures: list[Future]) -> list[str]:
     """A worker that has each of these in memory; "" for one that was just lost."""
     if not futures:
         return []
@@ -149,7 +149,7 @@ class Workers:
         """Have every piece answer; returns when all have."""
         began, dead = time.perf_counter(), set()
         most_dead = dask.config.get("distributed.scheduler.allowed-failures")
-        for attempt in range(_MOST_ATTEMPTS):
+        for attempt in range(_MAX_ATTEMPTS):
             with lost_cluster_errors():
                 self._addresses = self._addresses or self._find_pieces()
                 found, unreachable, n_bytes = self._call(request)
@@ -164,12 +164,12 @@ class Workers:
             self._n_failures += 1
             self._addresses = []
             time.sleep(min(1.0, 0.05 * 2**attempt))
-        raise _lost(f"{len(dead)} workers did not answer the same request")
+        raise _raise_lost_worker(f"{len(dead)} workers did not answer the same request")
 
     def _find_pieces(self) -> list[str]:
         """Let Dask make again what was lost; returns the workers that have pieces."""
-        beside = set(holders_of(self._positions))
-        return sorted({*holders_of(self._pieces), *beside} - {""})
+        beside = set(find_workers(self._positions))
+        return sorted({*find_workers(self._pieces), *beside} - {""})
 
     def _call(self, request: AnyRequest) -> tuple[dict[int, Any], set[str], int]:
         """Replies by number of piece, workers that could not be reached, and bytes sent."""

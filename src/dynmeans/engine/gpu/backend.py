@@ -8,7 +8,7 @@ import cupy as cp
 import numpy as np
 
 from dynmeans.algorithm.cluster import NO_FALL
-from dynmeans.algorithm.update_state import let_time_pass, update_state
+from dynmeans.algorithm.update_state import advance_time, update_state
 from dynmeans.engine import native
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.checks import refuse_sphere
@@ -16,15 +16,15 @@ from dynmeans.engine.execution import DEFAULT, Execution
 from dynmeans.engine.gpu.blocks import Blocks
 from dynmeans.engine.gpu.device_orders import list_device_orders
 from dynmeans.engine.gpu.device_rows import DeviceRows
-from dynmeans.engine.gpu.gpu_batch import GpuBatch, as_cupy, take_batch
+from dynmeans.engine.gpu.gpu_batch import GpuBatch, as_cupy, prepare_batch
 from dynmeans.engine.gpu.host.bins import bins_of_batch
 from dynmeans.engine.gpu.host.cluster import Found, cluster
-from dynmeans.engine.gpu.host.deeper_search import search_deeper
-from dynmeans.engine.gpu.predict import distances, label_rows, predict_labels
+from dynmeans.engine.gpu.host.deep_search import run_deep_search
+from dynmeans.engine.gpu.predict import distances, predict_labels, predict_on_device
 from dynmeans.engine.gpu.transfer import (
-    LabelRoom,
-    checked_copy,
-    names_in_memory,
+    LabelBuffer,
+    download_ids,
+    maybe_copy_to_device,
     rows_for_device,
     to_device,
     to_memory,
@@ -35,7 +35,14 @@ from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
 
-__all__ = ["checked_copy", "distances", "in_memory", "predict_labels", "step", "take_batch"]
+__all__ = [
+    "maybe_copy_to_device",
+    "distances",
+    "to_numpy",
+    "predict_labels",
+    "step",
+    "prepare_batch",
+]
 
 
 def step(
@@ -71,11 +78,11 @@ def _step_on_device(
     elapsed: float,
     depth: int,
 ) -> tuple[ClusterState, Clustering]:
-    rows, arrived = DeviceRows(blocks, weights), let_time_pass(state, elapsed, penalties)
+    rows, arrived = DeviceRows(blocks, weights), advance_time(state, elapsed, penalties)
     points = blocks.points
     has_weights = weights is not None
     is_plain = isinstance(batch, Batch) and not has_weights
-    room = LabelRoom(len(points) if is_plain else 0)
+    room = LabelBuffer(len(points) if is_plain else 0)
     bins = bins_of_batch(rows.magnitudes(), len(points), has_weights, arrived, penalties)
     best: Found | None = None
     slots: Any = None
@@ -88,23 +95,23 @@ def _step_on_device(
     assert best is not None, "orders has at least one row"
     if depth:
         rows.labels = slots
-        best = search_deeper(rows, bins, arrived, penalties, best, depth)
+        best = run_deep_search(rows, bins, arrived, penalties, best, depth)
         slots = rows.labels
     new_state = update_state(best.counts, best.centers, arrived, state.centers, penalties, elapsed)
     n_new = len(best.counts) - state.n_clusters
     ids = np.concatenate([state.ids, state.next_id + np.arange(n_new)])
     if is_plain:
-        labels = names_in_memory(slots, np.append(ids, -1), room)
+        labels = download_ids(slots, np.append(ids, -1), room)
     else:
         named = cp.asarray(np.append(ids, -1))[slots]
         if has_weights:
             bystanders = cp.flatnonzero(weights == 0)
-            named[bystanders] = label_rows(points[bystanders], new_state, penalties)[0]
+            named[bystanders] = predict_on_device(points[bystanders], new_state, penalties)[0]
         labels = _deliver(batch, named)
     return new_state, _name_clusters(best, ids, labels, is_counted=not has_weights)
 
 
-def in_memory(array: Any) -> Any:
+def to_numpy(array: Any) -> Any:
     """Return a copy in memory of an array on a device, whichever library made it."""
     return to_memory(as_cupy(array))
 
@@ -117,7 +124,7 @@ def _let_pass(
     elapsed: float,
 ) -> tuple[ClusterState, Clustering]:
     """A batch in which no row takes part only lets time pass."""
-    here = batch.in_memory("a batch without weight")
+    here = batch.to_numpy("a batch without weight")
     after, clustering = native.step(here, state, penalties, orders, elapsed, DEFAULT)
     if isinstance(batch, Batch):
         return after, clustering

@@ -19,11 +19,11 @@ from dynmeans.engine.gpu.kernels import (
     upload,
 )
 from dynmeans.engine.gpu.labeled_rows import LabeledRows
-from dynmeans.engine.gpu.search import FEW_FEATURES, Search, load_exact
+from dynmeans.engine.gpu.search import SMALL_N_FEATURES, Search, load_exact
 from dynmeans.records.arrays import FloatArray, IntArray
 
-_MOST_SLOTS = 4096  # each may have each other one for a neighbor
-_MOST_COLUMNS = 2048  # whose totals fit into the shared memory of a block
+_MAX_SLOTS = 4096  # each may have each other one for a neighbor
+_MAX_COLUMNS = 2048  # whose totals fit into the shared memory of a block
 _CHOICES = 16  # slots that are kept for a row
 _NEAR_WIDTH = 8  # threads that look for them
 _MOVERS = 2**14  # in a pass, that have a thread for each of their columns
@@ -48,7 +48,7 @@ class DeviceBorder:
         shifts = (margins + self._widest) * (1.0 + 1e-9)
         reaches = np.maximum(np.sqrt(new_penalty) * (1.0 - 1e-9) - margins, 0.0) ** 2
         self._centers, offsets, scales, dormant = upload(
-            slots.centers, slots.offsets, slots.scales, slots.is_dormant.view(np.uint8)
+            slots.centers, slots.offsets, slots.scales, slots.is_inactive.view(np.uint8)
         )
         self._slots = (self._centers, offsets, scales)
         self._table = (*self._slots, dormant)
@@ -58,13 +58,13 @@ class DeviceBorder:
         self.falls = tuple(by)  # of bounds while centers stay within their margins; up to where
         self._memory = (*upload(memory.centers, memory.gamma, memory.revivals), len(memory))
         self._module = load_exact(self._d, rows.row, "border")
-        self._width = 1 if self._d < FEW_FEATURES else 8
+        self._width = 1 if self._d < SMALL_N_FEATURES else 8
 
     @staticmethod
     def suits(n_slots: int, n_features: int, new_penalty: float) -> bool:
         """Say whether distances are far from the ends of the numbers, and tables from large."""
         is_plain = 1e-260 < new_penalty < 1e260
-        return is_plain and n_slots <= _MOST_SLOTS and n_features + 3 <= _MOST_COLUMNS
+        return is_plain and n_slots <= _MAX_SLOTS and n_features + 3 <= _MAX_COLUMNS
 
     def hold_near(self, listed: Any, most: int, bounds: Any) -> bool:
         """Hold those of the listed rows, or of all, that are at the border; False if too many."""

@@ -36,7 +36,7 @@ def list_device_orders(
             keys[cp.asarray(order)] = cp.arange(n, dtype=np.uint64)
             yield DeviceOrder(keys, None, n)
         return
-    numbers = split_mix(orders.entropy, n_steps, d + orders.n_init)
+    numbers = split_mix(orders.seed, n_steps, d + orders.n_init)
     module = load_module("rows", row)
     multipliers = cp.asarray(numbers[:d] | np.uint64(1))
     hashes, ties = cp.empty((2, n), np.uint64)

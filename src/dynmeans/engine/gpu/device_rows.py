@@ -8,8 +8,8 @@ import numpy as np
 
 from dynmeans.engine.gpu.border import DeviceBorder
 from dynmeans.engine.gpu.host.bounds import Bounds
+from dynmeans.engine.gpu.host.elkan_bound import near_versions
 from dynmeans.engine.gpu.host.event_log import Choosers
-from dynmeans.engine.gpu.host.near import near_versions
 from dynmeans.engine.gpu.host.rows import Compared, Listed
 from dynmeans.engine.gpu.host.slots import BoolArray, Memory, Slots, Versions
 from dynmeans.engine.gpu.host.turns import TURN
@@ -22,14 +22,14 @@ from dynmeans.engine.gpu.kernels import (
     upload,
 )
 from dynmeans.engine.gpu.labeled_rows import LabeledRows
-from dynmeans.engine.gpu.search import FEW_FEATURES, choosing_threads
+from dynmeans.engine.gpu.search import SMALL_N_FEATURES, choosing_threads
 from dynmeans.records.arrays import FloatArray, IntArray
 
-_FEW_TERMS = 2**27  # of distances that are computed faster than a search is prepared
+_SMALL_N_TERMS = 2**27  # of distances that are computed faster than a search is prepared
 _SHARED_COUNTS = 6000  # counters that fit into shared memory twice
-_MOST_LISTED = 3  # one row in so many may be in doubt before a border is held
+_MAX_LISTED = 3  # one row in so many may be in doubt before a border is held
 _MOST_HELD, _FEW_HELD = 8, 2**18  # at a border: one row in so many, or so many of few
-_FEW_CHOOSERS = 1024  # that are told of with their number
+_SMALL_N_CHOOSERS = 1024  # that are told of with their number
 _CHOOSER = np.dtype(
     [
         ("key", "u8"),
@@ -68,8 +68,8 @@ class DeviceRows(LabeledRows):
         """Return the cheapest of these slots for each listed row, or OPEN_NEW."""
         if len(slots) == 0:
             return self.nowhere(len(listed))
-        if len(listed) * len(slots) * self.n_features <= _FEW_TERMS:
-            return self.choose(listed, None, Versions.frozen(slots), new_penalty)
+        if len(listed) * len(slots) * self.n_features <= _SMALL_N_TERMS:
+            return self.choose(listed, None, Versions.freeze(slots), new_penalty)
         choices = cp.empty(len(listed), np.int32)
         self._find(slots, new_penalty, choices, listed)
         return choices
@@ -79,7 +79,7 @@ class DeviceRows(LabeledRows):
         n = len(listed)
         if n == 0:
             return np.empty(0, np.int64)
-        n_words, is_few = -(-n // 32), self.n_features < FEW_FEATURES
+        n_words, is_few = -(-n // 32), self.n_features < SMALL_N_FEATURES
         bits, found = cp.zeros((n, n_words), np.uint32), cp.empty(n + 1, np.int32)
         kernel = self._search.births.get_function
         shared = 0 if is_few else 8 * self.n_features * _TOGETHER
@@ -96,22 +96,22 @@ class DeviceRows(LabeledRows):
         opened: IntArray = rows[1 : 1 + rows[0]].astype(np.int64)
         return opened
 
-    def proposing(self, listed: Listed, choices: Listed, is_dormant: BoolArray) -> Listed:
+    def propose_moves(self, listed: Listed, choices: Listed, is_inactive: BoolArray) -> Listed:
         """List those that chose to open or revive a cluster, in no order."""
-        dormant, n_listed = upload(is_dormant.view(np.uint8), np.zeros(1, np.int32))
+        dormant, n_listed = upload(is_inactive.view(np.uint8), np.zeros(1, np.int32))
         n, found = len(listed), cp.empty(len(listed), np.int32)
         launch(self._kernel("find_proposers"), n, (choices, n, dormant, found, n_listed))
         return listed[found[: count_of(n_listed)]]
 
     def label_rest(self, slots: Slots, low: int, new_penalty: float) -> Listed:
         """Label the rows from key `low` on that find an active slot; list the others."""
-        is_dormant, n_listed = upload(slots.is_dormant.view(np.uint8), np.zeros(1, np.int32))
+        is_inactive, n_listed = upload(slots.is_inactive.view(np.uint8), np.zeros(1, np.int32))
         rest = (self.weights, np.uint64(low))
         grid = self._search.grid(slots, new_penalty)
         if grid is not None:
-            found = (is_dormant, self.labels, self._list, n_listed)
+            found = (is_inactive, self.labels, self._list, n_listed)
             self._search.read_grid("grid_label", (self._order.keys, *rest), grid, *found)
-            return self._listed(n_listed)
+            return self._list_rows(n_listed)
         is_bounded = self._find(slots, new_penalty, self._wishes, bounds=self._bounds)
         bounds = self._bounds.values if is_bounded else None
         arguments = (
@@ -119,17 +119,19 @@ class DeviceRows(LabeledRows):
             self._order.keys,
             *rest,
             self._wishes,
-            is_dormant,
+            is_inactive,
             self.labels,
             self._list,
         )
         launch(self._kernel("label_rest"), self.n_points, (*arguments, n_listed, bounds))
-        listed = self._listed(n_listed)
+        listed = self._list_rows(n_listed)
         if is_bounded and len(listed) == 0:
             self._bounds.renew(slots)
         return listed
 
-    def drawn(self, versions: Versions, start: Slots, low: int, new_penalty: float) -> Listed:
+    def attracted_rows(
+        self, versions: Versions, start: Slots, low: int, new_penalty: float
+    ) -> Listed:
         """Label rows from key `low` on that prefer the cheapest version that events added.
 
         Those for which it was not there at their turn may prefer another one: they are listed.
@@ -141,14 +143,14 @@ class DeviceRows(LabeledRows):
         found = (self.labels, self._list, n_listed)
         grid = self._search.grid(opened, new_penalty)
         if grid is not None:
-            self._search.read_grid("grid_drawn", order, grid, *found)
-            return self._listed(n_listed)
+            self._search.read_grid("grid_attracted", order, grid, *found)
+            return self._list_rows(n_listed)
         self._find(opened, new_penalty, self._wishes)
         rows = (self.values, self._n, self.n_features, *order, self._wishes)
         arguments = (*rows, *self._search.table(opened), *found)
-        width = 1 if self.n_features < FEW_FEATURES else 8
-        launch(self._search.exact.get_function("take_drawn"), width * self.n_points, arguments)
-        return self._listed(n_listed)
+        width = 1 if self.n_features < SMALL_N_FEATURES else 8
+        launch(self._search.exact.get_function("label_attracted"), width * self.n_points, arguments)
+        return self._list_rows(n_listed)
 
     def begin_events(self, listed: Listed) -> None:
         """Let these rows count as listed and no others; events are about to be settled."""
@@ -177,7 +179,7 @@ class DeviceRows(LabeledRows):
         )
         labeled = (self.n_features, self.labels, self._is_listed)
         arguments = (*labeled, *self._turn, *there, self._wishes, n_listed)
-        width = 1 if self.n_features < FEW_FEATURES else 8
+        width = 1 if self.n_features < SMALL_N_FEATURES else 8
         kernel = self._search.exact.get_function("followers")
         for rows, n in self._stretches():
             launch(kernel, width * n, (*rows, *arguments))
@@ -200,7 +202,7 @@ class DeviceRows(LabeledRows):
             rows = (None, self._n, self.labels, self._wishes)
             launch(self._kernel("list_moves"), self.n_points, (*rows, *moved))
         self._count(self._list, self._codes, (0, n_moved), n_slots, counts)
-        return lambda: self._compared(found, n_slots)
+        return lambda: self._compare_slots(found, n_slots)
 
     def open_border(
         self,
@@ -228,16 +230,16 @@ class DeviceRows(LabeledRows):
             return None
         self._own_costs(slots, 0.0, border.falls, (self._list, n_listed))
         n = count_of(n_listed)
-        if not 0 < n <= max(self.n_points // _MOST_LISTED, _FEW_HELD):
+        if not 0 < n <= max(self.n_points // _MAX_LISTED, _FEW_HELD):
             return None
         listed = self._list[:n]
-        if self.n_features < FEW_FEATURES:
+        if self.n_features < SMALL_N_FEATURES:
             is_held = border.hold_near(listed, most, self._bounds.values)
         else:
             is_held = border.hold_in_doubt(listed, most, self._search, self._bounds)
         return border if is_held else None
 
-    def _compared(self, found: Any, n_slots: int) -> Compared:
+    def _compare_slots(self, found: Any, n_slots: int) -> Compared:
         (counts,) = download(found)
         n, tally = int(counts[:1].view(np.int32)[0]), counts[1:].view(np.int64)
         return Compared(self._list[:n], self._codes[:n], tally[:n_slots], tally[n_slots:])
@@ -294,15 +296,15 @@ class DeviceRows(LabeledRows):
         has_left = np.zeros(versions.n_start, np.uint8)
         has_left[all_left] = 1
         dormant, has_left, n_listed = upload(
-            versions.is_dormant.view(np.uint8), has_left, np.zeros(1, np.int32)
+            versions.is_inactive.view(np.uint8), has_left, np.zeros(1, np.int32)
         )
         n, most = len(listed), len(listed)
         found = cp.empty(most * _CHOOSER.itemsize, np.uint8)
         flags = (dormant, has_left if len(all_left) else None, versions.n_start)
         by = (listed, choices, n, *self._turn, self.labels, *flags)
         launch(self._kernel("tell_choosers"), n, (*by, found, most, n_listed))
-        n_found, told = download(n_listed, found[: _FEW_CHOOSERS * _CHOOSER.itemsize])
-        if n_found[0] > _FEW_CHOOSERS:
+        n_found, told = download(n_listed, found[: _SMALL_N_CHOOSERS * _CHOOSER.itemsize])
+        if n_found[0] > _SMALL_N_CHOOSERS:
             (told,) = download(found[: n_found[0] * _CHOOSER.itemsize])
         one = told.view(_CHOOSER)[: n_found[0]]
         turns = np.zeros(len(one), TURN)
@@ -326,7 +328,7 @@ class DeviceRows(LabeledRows):
         bounds: Bounds | None = None,
     ) -> bool:
         """Write the cheapest slots of the listed rows, or of all; say whether `bounds` are too."""
-        frozen = Versions.frozen(slots)
+        frozen = Versions.freeze(slots)
         return self._search.find(
             slots,
             new_penalty,

@@ -12,7 +12,7 @@ from dynmeans.engine.checks import (
     MAX_WEIGHT,
     check_features,
     check_size,
-    checked_weights,
+    check_weights,
 )
 from dynmeans.engine.device_input import device_engine, is_on_device
 from dynmeans.engine.execution import Execution
@@ -20,7 +20,7 @@ from dynmeans.engine.gpu.blocks import ALIGNMENT
 from dynmeans.engine.gpu.kernels import count_of, launch, load_module, row_type, upload
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
-from dynmeans.spaces.space import Space, points_where_they_lie
+from dynmeans.spaces.space import Space, map_on_device
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +52,7 @@ class GpuBatch:
         """Whether any row takes part."""
         return self.n_points > 0 and (self.weights is None or bool(self.weights.any()))
 
-    def in_memory(self, purpose: str) -> Batch:
+    def to_numpy(self, purpose: str) -> Batch:
         """Return a copy in memory."""
         weights = None if self.weights is None else cp.asnumpy(self.weights)
         return Batch(cp.asnumpy(self.points), weights)
@@ -61,10 +61,10 @@ class GpuBatch:
         """Return the module that runs a step on a GPU."""
         return device_engine(execution)
 
-    def mapped(self, space: Space) -> "GpuBatch":
+    def map_to_space(self, space: Space) -> "GpuBatch":
         """Return the batch as points of a space; the same bits as in memory."""
-        points = points_where_they_lie(space, self.points)
-        return GpuBatch(_checked(points, "points"), self.weights, self.library)
+        points = map_on_device(space, self.points)
+        return GpuBatch(_check_rows(points, "points"), self.weights, self.library)
 
     def predict(
         self, state: ClusterState, penalties: Penalties, execution: Execution, elapsed: float
@@ -92,7 +92,7 @@ class GpuBatch:
         return array
 
 
-def take_batch(
+def prepare_batch(
     points: Any, sample_weight: Any, n_features: int | None, name: str = "points"
 ) -> GpuBatch:
     """Check a batch on a GPU; float32 stays float32, everything else becomes float64."""
@@ -102,10 +102,10 @@ def take_batch(
     if n_features is not None:
         check_features(rows.shape[1], n_features, name)
     known = library.removesuffix("lib") if library in ("torch", "jax", "jaxlib") else "cupy"
-    return GpuBatch(_checked(rows, name), _take_weights(sample_weight, len(rows)), known)
+    return GpuBatch(_check_rows(rows, name), _take_weights(sample_weight, len(rows)), known)
 
 
-def _checked(rows: Any, name: str) -> Any:
+def _check_rows(rows: Any, name: str) -> Any:
     bad = first_bad(rows)
     if bad is not None:
         value = float(rows.reshape(-1)[bad])
@@ -119,7 +119,7 @@ def _take_weights(sample_weight: Any, n_points: int) -> Any:
     if sample_weight is None:
         return None
     if not is_on_device(sample_weight):
-        return cp.asarray(checked_weights(sample_weight, n_points))
+        return cp.asarray(check_weights(sample_weight, n_points))
     weights = as_floats(as_cupy(sample_weight), "sample_weight", 1)
     if weights.shape != (n_points,):
         raise ValueError(

@@ -91,10 +91,10 @@ def launch_blocks(
 
 def as_arguments(values: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return values as kernels take them."""
-    return tuple(map(_argument, values))
+    return tuple(map(_kernel_argument, values))
 
 
-def _argument(value: Any) -> Any:
+def _kernel_argument(value: Any) -> Any:
     """Integers are 32 bits unless they say otherwise; None is the null pointer."""
     kind = type(value)
     if kind is int:

@@ -31,7 +31,7 @@ from dynmeans.records.arrays import FloatArray, IntArray
 
 # Rows that end the stretches of a first pass, for up to so many features.
 _WINDOWS = {3: (7_900, 2**20), 128: (2**12, 2**17), np.inf: (2**11,)}
-_FEW_ROWS = 2**13  # that are put in order faster by counting than by sorting
+_SMALL_N_ROWS = 2**13  # that are put in order faster by counting than by sorting
 
 
 class LabeledRows:
@@ -93,7 +93,7 @@ class LabeledRows:
             n_listed,
         )
         launch(self._kernel("select_rows"), n, arguments)
-        return self._listed(n_listed)
+        return self._list_rows(n_listed)
 
     def turns(self, listed: Listed | IntArray) -> TurnArray:
         """Return the turns of some rows."""
@@ -110,7 +110,7 @@ class LabeledRows:
         n = len(listed)
         if n < 2:
             return listed
-        if n > _FEW_ROWS:
+        if n > _SMALL_N_ROWS:
             keys, ties = self._turn
             columns = [listed.astype(np.uint64), *([] if ties is None else [ties[listed]])]
             return listed[cp.lexsort(cp.stack([*columns, keys[listed]]))]
@@ -138,7 +138,7 @@ class LabeledRows:
         """Return some entries of a list."""
         return listed[cp.asarray(at)]
 
-    def in_memory(self, listed: Listed) -> IntArray:
+    def to_numpy(self, listed: Listed) -> IntArray:
         """Return a list as an array of NumPy."""
         found: IntArray = listed.get()
         return found
@@ -188,7 +188,7 @@ class LabeledRows:
         )
         arguments = (self._n, self._order.keys, self.labels, asked, limits, self._list, n_listed)
         launch(self._kernel("select_early"), self.n_points, arguments)
-        listed = self.in_order(self._listed(n_listed))
+        listed = self.in_order(self._list_rows(n_listed))
         if len(listed) == 0:
             return listed, np.zeros(len(wanted), np.int64)
         labels, places = self.labels[listed].astype(np.int64), cp.arange(len(listed))
@@ -235,7 +235,7 @@ class LabeledRows:
         for points, begin, end in self._blocks:
             yield (points, np.int64(begin), np.int64(end)), end - begin
 
-    def _listed(self, n_listed: Any) -> Listed:
+    def _list_rows(self, n_listed: Any) -> Listed:
         return self._list[: count_of(n_listed)].copy()
 
     def _kernel(self, name: str) -> Any:

@@ -6,20 +6,20 @@ import cupy as cp
 import numpy as np
 
 from dynmeans.algorithm.assign_labels import revival_costs
-from dynmeans.algorithm.motion import expect
+from dynmeans.algorithm.motion import predict_state
 from dynmeans.engine.execution import DEFAULT, Execution
 from dynmeans.engine.gpu.blocks import Blocks
 from dynmeans.engine.gpu.gpu_batch import GpuBatch
 from dynmeans.engine.gpu.host.slots import Slots
 from dynmeans.engine.gpu.kernels import launch, row_type
-from dynmeans.engine.gpu.search import FEW_FEATURES, Search, choosing_threads, load_exact
+from dynmeans.engine.gpu.search import SMALL_N_FEATURES, Search, choosing_threads, load_exact
 from dynmeans.engine.gpu.transfer import to_device, to_memory
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 
 _PART = 2**28  # bytes of rows on the way to the card at a time
 _PART_ROWS = 2**25
-_FEW_TERMS = 2**27  # of distances that are computed faster than a search is prepared
+_SMALL_N_TERMS = 2**27  # of distances that are computed faster than a search is prepared
 
 
 def predict_labels(
@@ -31,19 +31,19 @@ def predict_labels(
 ) -> tuple[Any, Any]:
     """Return the identity and the cost of each point, where the points lie."""
     if isinstance(points, GpuBatch):
-        labels, costs = label_rows(points.points, state, penalties, elapsed)
+        labels, costs = predict_on_device(points.points, state, penalties, elapsed)
         return points.deliver(labels), points.deliver(costs)
     labels, costs = np.empty(len(points), np.int64), np.empty(len(points))
     n_part = max(1, min(_PART_ROWS, _PART // max(1, points[:1].nbytes)))
     for start in range(0, len(points), n_part):
         part = slice(start, start + n_part)
-        found = label_rows(to_device(points[part]), state, penalties, elapsed)
+        found = predict_on_device(to_device(points[part]), state, penalties, elapsed)
         to_memory(found[0], labels[part])
         to_memory(found[1], costs[part])
     return labels, costs
 
 
-def label_rows(
+def predict_on_device(
     points: Any, state: ClusterState, penalties: Penalties, elapsed: float = 0.0
 ) -> tuple[Any, Any]:
     """Return the identity and the cost of each row on the device, there."""
@@ -88,7 +88,7 @@ def _choose(points: Any, slots: Slots, new_penalty: float, costs: Any) -> Any:
         compare(rows, found, None)
         return found
 
-    if n * len(slots) * d <= _FEW_TERMS:
+    if n * len(slots) * d <= _SMALL_N_TERMS:
         compare(None, choices, costs)
         return choices
     search.find(slots, new_penalty, choices, compare_listed)
@@ -99,7 +99,7 @@ def _choose(points: Any, slots: Slots, new_penalty: float, costs: Any) -> Any:
 
 def _width(points: Any) -> int:
     """Return how many threads compute one distance."""
-    return 1 if points.shape[1] < FEW_FEATURES else 8
+    return 1 if points.shape[1] < SMALL_N_FEATURES else 8
 
 
 def _slots_of(state: ClusterState, penalties: Penalties, elapsed: float) -> Slots:
@@ -107,7 +107,7 @@ def _slots_of(state: ClusterState, penalties: Penalties, elapsed: float) -> Slot
     is_active = (state.ages == 1.0) & (elapsed == 0.0)
     unseen = np.where(state.ages > 1.0, state.ages - 1.0, 1.0)
     unseen = state.ages - 1.0 + elapsed if elapsed > 0.0 else unseen
-    expected = expect(state, unseen, penalties)
+    expected = predict_state(state, unseen, penalties)
     dormant = revival_costs(expected, penalties)
     offsets = np.where(is_active, 0.0, dormant.offsets)
     scales = np.where(is_active, 1.0, dormant.scales)

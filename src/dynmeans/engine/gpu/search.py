@@ -26,7 +26,7 @@ _GRID = np.dtype(
 _GRID_SLOTS = 4  # Below, comparing all is as fast.
 _COARSE_SLOTS = 400  # up to which a grid of fewer cells, which stays in the cache, is as good
 _FILTER_SLOTS, _FILTER_FEATURES = 32, 4
-FEW_FEATURES = 16  # below, one thread holds a row
+SMALL_N_FEATURES = 16  # below, one thread holds a row
 _REGISTER_FEATURES, _FILTER_REGISTER_FEATURES = 64, 128
 _QUICK_TERMS = 2**28  # of distances
 _HELD_THREADS = 512  # of a block that filters rows of up to 64 features
@@ -44,13 +44,13 @@ _DOUBTFUL = 2**24  # rows in doubt at a time: their pairs must be counted in 32 
 
 def choosing_threads(n_features: int) -> int:
     """Return how many threads look for the choice of one row."""
-    return 8 if n_features < FEW_FEATURES else 32
+    return 8 if n_features < SMALL_N_FEATURES else 32
 
 
 def load_exact(n_features: int, row: str, family: str = "exact") -> Any:
     """Load the kernels of exact costs, of births, or of pairs."""
     held = -(-n_features // 8) if n_features <= _REGISTER_FEATURES else 0
-    few = n_features if n_features < FEW_FEATURES else 0
+    few = n_features if n_features < SMALL_N_FEATURES else 0
     return load_module(family, row, R=held, FEW=few)
 
 
@@ -170,7 +170,7 @@ class Search:
     def is_quick(self, n_slots: int) -> bool:
         """Say whether all distances of all rows are computed faster than a filter is prepared."""
         n_terms = int(self._n * n_slots * self._d)
-        return _FILTER_FEATURES <= self._d < FEW_FEATURES and n_terms <= _QUICK_TERMS
+        return _FILTER_FEATURES <= self._d < SMALL_N_FEATURES and n_terms <= _QUICK_TERMS
 
     def _compare_all(
         self, slots: Slots, new_penalty: float, wishes: Any, choose: Any, rows: Any
@@ -183,7 +183,7 @@ class Search:
         for stretch in self._stretches(rows, n):
             launch_blocks(
                 self.exact.get_function("cheapest"),
-                min(-(-n // (256 if self._d < FEW_FEATURES else 64)), 8 * multiprocessors()),
+                min(-(-n // (256 if self._d < SMALL_N_FEATURES else 64)), 8 * multiprocessors()),
                 (*stretch, rows, self._d, *there, len(slots), n_tile, new_penalty, wishes),
                 shared=n_tile * self._d * 8,
             )

@@ -17,7 +17,7 @@ from dynmeans.engine.gpu.kernels import (
 )
 from dynmeans.records.arrays import FloatArray, IntArray
 
-_MOST_BINS, _MOST_COLUMNS = 8, 32  # that kernels keep in registers, that a warp takes together
+_MOST_BINS, _MAX_COLUMNS = 8, 32  # that kernels keep in registers, that a warp takes together
 _SHARED_SLOTS = 12_000  # whose counters fit into shared memory
 _TILE = 2**15  # rows that a block deals out at a time
 
@@ -33,7 +33,7 @@ class SlotSums:
         """Forget all sums."""
         self.shifts = cp.asarray(bins.columns)
         self.n_bins, self.n_columns = bins.columns.shape
-        width = min(_MOST_COLUMNS, 1 << (self.n_columns - 3).bit_length())
+        width = min(_MAX_COLUMNS, 1 << (self.n_columns - 3).bit_length())
         constants = {"N_BINS": min(self.n_bins, _MOST_BINS), "WIDTH": width}
         self._sharing = 1 if width < 8 else 8  # threads that take the square of one row
         self._module = load_module("sums", self._row, **constants)
@@ -54,15 +54,15 @@ class SlotSums:
         shared = 4 * n_slots * is_shared
         kernel = self._module.get_function
         blocks = max(1, min(4 * multiprocessors(), size // 2048))
-        counted = (labels, n, n_slots, is_shared, counts)
-        launch_blocks(kernel("count_labels"), blocks, counted, block=512, shared=shared)
+        format_count = (labels, n, n_slots, is_shared, counts)
+        launch_blocks(kernel("count_labels"), blocks, format_count, block=512, shared=shared)
         if self.n_bins > _MOST_BINS:
             self._move((points, self._d, self._weights), None, (begin, size), None, labels)
             n_members: IntArray = download(counts)[0].astype(np.int64)
             return n_members
         ends = cp.cumsum(counts, dtype=np.uint64) - counts
         launch_blocks(
-            kernel("deal_rows"),
+            kernel("sort_rows_by_slot"),
             max(1, min(2 * multiprocessors(), size // _TILE)),
             (labels, n, begin, n_slots, is_shared, np.int64(_TILE), ends, room),
             block=512,
@@ -74,7 +74,7 @@ class SlotSums:
         bins = (self.shifts, self.n_columns, self.sums)
         arguments = (points, self._d, self._weights, *dealt, *bins)
         if self._sharing > 1:
-            launch(kernel("add_dealt"), -(-n_dealt // 256) * 32, arguments)
+            launch(kernel("sum_sorted"), -(-n_dealt // 256) * 32, arguments)
         launch(kernel("add_squares"), -(-n_dealt // 32) * self._sharing, arguments)
         return found
 

@@ -31,10 +31,10 @@ _one_copy = Lock()  # at a time: the ring belongs to the process
 @cache
 def _ring() -> list[list[Any]]:
     """Return two pinned buffers for each thread of a copy."""
-    return [[_pinned() for _ in range(2)] for _ in range(_THREADS)]
+    return [[_pin() for _ in range(2)] for _ in range(_THREADS)]
 
 
-def _pinned() -> Any:
+def _pin() -> Any:
     memory = cp.cuda.alloc_pinned_memory(_BUFFER)
     return np.frombuffer(memory, np.uint8, _BUFFER)
 
@@ -53,7 +53,7 @@ def to_device(array: Any) -> Any:
     return there
 
 
-def checked_copy(array: Any) -> Any:
+def maybe_copy_to_device(array: Any) -> Any:
     """Return a copy on the card; None if it has no room, or if a value is not allowed."""
     there = to_device(array) if fits(array) else None
     return None if there is None or first_bad(there) is not None else there
@@ -68,7 +68,7 @@ def rows_for_device(array: Any) -> Iterator[Blocks]:
     if fits(array):
         yield Blocks(to_device(array))
         return
-    with _pinned_rows(np.require(array, requirements="C")) as rows:
+    with _pin_rows(np.require(array, requirements="C")) as rows:
         memory = cp.cuda.UnownedMemory(rows.ctypes.data, rows.nbytes, rows, cp.cuda.Device().id)
         there = cp.ndarray(rows.shape, rows.dtype, cp.cuda.MemoryPointer(memory, 0))
         try:
@@ -85,7 +85,7 @@ def fits(array: Any) -> bool:
 
 
 @contextmanager
-def _pinned_rows(array: Any) -> Iterator[Any]:
+def _pin_rows(array: Any) -> Iterator[Any]:
     """Give the same rows in memory that the card can read: pinned where they are, or a copy."""
     runtime, start = cp.cuda.runtime, array.ctypes.data
     if start % ALIGNMENT == 0:
@@ -125,7 +125,7 @@ def to_memory(array: Any, here: Any = None) -> Any:
     return here
 
 
-class LabelRoom:
+class LabelBuffer:
     """Memory for labels, touched while the device is at work.
 
     The system clears new memory when it is first touched, which takes longer than the copy.
@@ -150,7 +150,7 @@ class LabelRoom:
         return self._labels
 
 
-def names_in_memory(numbers: Any, names: IntArray, room: LabelRoom) -> IntArray:
+def download_ids(numbers: Any, names: IntArray, room: LabelBuffer) -> IntArray:
     """Return in memory the name of each number: half the bytes cross. -1 stands for the last."""
     here = room.take()
     if not np.array_equal(names[:-1], np.arange(len(names) - 1)):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dynmeans.files.whole_file import whole_file
+from dynmeans.files.atomic_write import atomic_write
 from dynmeans.inputs.input_error import InputError
 from dynmeans.records.arrays import FloatArray
 from dynmeans.runs.run import Run
@@ -26,24 +26,24 @@ def geojson_of(run: Run) -> dict[str, Any]:
         raise ValueError(f"the run {str(run.folder)!r} has no windows yet.")
     centers = np.concatenate([record.centers for record in records])
     ends = centers.min(axis=0).tolist(), centers.max(axis=0).tolist()
-    lon_lat = memory.known_space.lon_lat() or earth_features(names, *ends)
+    lon_lat = memory.space_or_raw.lon_lat() or earth_features(names, *ends)
     if lon_lat is None:
         rule = ".geojson needs a longitude and a latitude in degrees; the features are {}"
         raise InputError("path", rule, ", ".join(names))
     tracks: dict[int, list[FloatArray]] = {}
-    lives: dict[int, dict[str, Any]] = {}
+    lifetimes: dict[int, dict[str, Any]] = {}
     for record in records:
-        ids = edits.shown(record.ids)
+        ids = edits.resolve_ids(record.ids)
         for k, center, count in zip(ids.tolist(), record.centers, record.counts, strict=True):
             tracks.setdefault(k, []).append(center[list(lon_lat)])
-            life = lives.setdefault(k, {"first_step": record.step, "n_points": 0.0})
+            life = lifetimes.setdefault(k, {"first_step": record.step, "n_points": 0.0})
             life |= {"last_step": record.step, "center": dict(zip(names, center, strict=True))}
             life["n_points"] += float(count)
     features = [
         {
             "type": "Feature",
             "geometry": track_geometry(places),
-            "properties": {"cluster_id": k, "name": edits.name_of(k), **lives[k]},
+            "properties": {"cluster_id": k, "name": edits.name_of(k), **lifetimes[k]},
         }
         for k, places in tracks.items()
     ]
@@ -53,7 +53,7 @@ def geojson_of(run: Run) -> dict[str, Any]:
 def write_geojson(run: Run, path: str | os.PathLike[str]) -> Path:
     """Write what `geojson_of` returns to a file, whole or not at all."""
     text = json.dumps(geojson_of(run), allow_nan=False)
-    with whole_file(path) as temporary:
+    with atomic_write(path) as temporary:
         Path(temporary).write_text(text + "\n", encoding="utf-8")
     return Path(path)
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dynmeans.inputs.plural import counted
-from dynmeans.runs.look.label_view import AS_STORED, CLUSTER_NAME, FAMILY, LabelView
+from dynmeans.inputs.format_count import format_count
+from dynmeans.runs.analysis.label_view import AS_STORED, CLUSTER_NAME, FAMILY, LabelView
 from dynmeans.runs.reading.columns import free_name, quote_name
 from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.run import Run
@@ -36,12 +36,12 @@ def labeled_rows(
     source: Source, run: Run, columns: str = "", view: LabelView = AS_STORED
 ) -> pa.RecordBatchReader:
     """Stream the rows of a source with step, cluster_id and distance; null where left out."""
-    names = [free_name(name, source.columns) for name in (*ADDED, *view.added)]
+    names = [free_name(name, source.columns) for name in (*ADDED, *view.added_columns)]
     wanted = columns or ", ".join(map(quote_name, source.columns))
-    return as_stream(_joined(source.batches(wanted), _Labels(run, view), names))
+    return as_stream(_join_labels(source.batches(wanted), _Labels(run, view), names))
 
 
-def _joined(
+def _join_labels(
     rows: Iterator[pa.RecordBatch], labels: "_Labels", names: Sequence[str]
 ) -> Iterator[pa.RecordBatch]:
     done = 0
@@ -57,7 +57,7 @@ class _Labels:
     """Labels in the order of the input, taken off as rows come."""
 
     def __init__(self, run: Run, view: LabelView) -> None:
-        self._names = (*ADDED, *view.added)
+        self._names = (*ADDED, *view.added_columns)
         self._key = "row" if run.config.source.get("id") else "row_id"
         self._batches = self._in_order(run, view)
         self._held: list[pa.RecordBatch] = []
@@ -81,7 +81,7 @@ class _Labels:
         """Refuse rows that are fewer than the labels."""
         if self._held or next(self._batches, None) is not None:
             raise ValueError(
-                f"the input has {counted(n_rows, 'row')}, but the run has labels for rows after "
+                f"the input has {format_count(n_rows, 'row')}, but the run has labels for rows after "
                 "them. These are not the rows of the run."
             )
 

@@ -13,7 +13,7 @@ from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.run import Run
 
 
-def open_rows(run: Run, input: Any = None, *, trust: bool = False) -> Source:
+def open_rows(run: Run, input: Any = None, *, allow_stored_sql: bool = False) -> Source:
     """Open the source a run was made from, or the same rows at another place.
 
     The rows are read once and compared with the digest of those the run has read, unless they came
@@ -32,7 +32,7 @@ def open_rows(run: Run, input: Any = None, *, trust: bool = False) -> Source:
                 "({labels_only=True}) need none.",
             )
     sql = fields.get("sql")
-    if sql is not None and not trust:
+    if sql is not None and not allow_stored_sql:
         raise InputError(
             "",
             "the run reads its rows by a query that is stored in it, {!r}",

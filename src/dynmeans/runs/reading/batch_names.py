@@ -12,7 +12,7 @@ from dynmeans.runs.reading.durations import LARGEST_EXACT
 from dynmeans.runs.reading.sources.source import Source
 
 _DIGITS = re.compile(r"(\d+)")
-_MOST_NAMES = 100_000  # looked at for a doubtful order
+_MAX_NAMES = 100_000  # looked at for a doubtful order
 
 
 def batch_expression(source: Source, column: str) -> tuple[str, bool]:
@@ -27,7 +27,7 @@ def batch_expression(source: Source, column: str) -> tuple[str, bool]:
     is_odd = f"isfinite({number}) AND ({number} != floor({number}) OR abs({number}) > {{}})"
     if odd := source.rows(f"{source.row}, {number}", where=is_odd.format(LARGEST_EXACT)):
         raise InputError(
-            "batch",
+            "window_column",
             "must hold whole numbers of at most 2**53, or text, but row {} of the input (from 0) "
             "has {!r}",
             *odd[0],
@@ -52,7 +52,7 @@ def _warn_of_order(source: Source, expression: str) -> None:
 def _names(source: Source, expression: str) -> Iterator[str]:
     tables = source.batches(f"DISTINCT {expression} AS name", order="name")
     names = (name.as_py() for table in tables for name in table.column("name"))
-    return (name for name in islice(names, _MOST_NAMES) if name is not None)
+    return (name for name in islice(names, _MAX_NAMES) if name is not None)
 
 
 def _parts(name: str) -> tuple[list[str], list[int]]:

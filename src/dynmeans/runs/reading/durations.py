@@ -79,7 +79,7 @@ class CalendarLength:
         """Return the number of the window that holds `time`."""
         local = (_EPOCH + timedelta(microseconds=int(time))).astimezone(self.zone).date()
         # Where a zone skips or repeats midnight, the date alone can be one window off.
-        return _settled(self, self._count(local) // self.number, time)
+        return _correct_index(self, self._count(local) // self.number, time)
 
     def start_of(self, index: int) -> float:
         """Return the first moment of a window."""
@@ -120,7 +120,7 @@ class NumberLength:
 
     def index_of(self, time: float) -> int:
         """Return the number of the window that holds `time`."""
-        return _settled(self, math.floor(time / self.width), time)
+        return _correct_index(self, math.floor(time / self.width), time)
 
     @property
     def farthest(self) -> float:
@@ -168,7 +168,7 @@ def parse_length(text: str, zone: ZoneInfo, *, is_number: bool = False) -> Windo
     return ClockLength(int(microseconds), zone)
 
 
-def parse_lateness(text: str, *, is_number: bool, argument: str = "lateness") -> float:
+def parse_lateness(text: str, *, is_number: bool, argument: str = "allowed_lateness") -> float:
     """Read how late a row may be: microseconds, or a plain number beside times that are numbers."""
     try:
         number = float(text)
@@ -242,7 +242,7 @@ def format_time(microseconds: int, zone: ZoneInfo) -> str:
     return moment.isoformat(timespec=precision)
 
 
-def _settled(length: "WindowLength", index: int, time: float) -> int:
+def _correct_index(length: "WindowLength", index: int, time: float) -> int:
     """Go from a guess, which rounding may have put beside it, to the window that holds `time`."""
     while time < length.start_of(index):
         index -= 1
@@ -258,11 +258,11 @@ def _split(text: str, argument: str = "every") -> tuple[float, str]:
     if match is None or unit not in {*_CLOCK_UNITS, *_CALENDAR_UNITS} or float(match[1]) <= 0:
         units = ", ".join([*_CLOCK_UNITS, *_CALENDAR_UNITS])
         rule = f"must be a length such as 30min or 1d (units: {units})"
-        raise InputError(argument, rule, got=text, hint=_meant(match, text))
+        raise InputError(argument, rule, got=text, hint=_suggest_duration(match, text))
     return float(match[1]), unit
 
 
-def _meant(match: re.Match[str] | None, text: str) -> ArgumentText | str:
+def _suggest_duration(match: re.Match[str] | None, text: str) -> ArgumentText | str:
     """Guess the length that was meant: a unit alone, as in pandas, or one with another letter."""
     number, unit = (match[1], match[2]) if match else ("1", text.strip())
     known = [*_CLOCK_UNITS, *_CALENDAR_UNITS, *_OTHER_NAMES]

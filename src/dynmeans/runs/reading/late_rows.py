@@ -17,7 +17,7 @@ class LateRows:
         self._n_rows, self._n_late = (stored or {}).get("lately", (0, 0))
         self._is_told = late_share(stored) > 0.5
 
-    def stored(self) -> dict[str, Any]:
+    def to_json_state(self) -> dict[str, Any]:
         """Return what a position keeps."""
         return {"lately": [self._n_rows, self._n_late]} if self._n_late else {}
 
@@ -27,7 +27,7 @@ class LateRows:
             self._n_rows, self._n_late = self._n_rows // 2, self._n_late // 2
         self._n_rows += 1
         self._n_late += is_late
-        told = late_warning(late_share(self.stored()))
+        told = late_warning(late_share(self.to_json_state()))
         if told is not None and not self._is_told:
             _log.warning("%s", told)
         self._is_told = told is not None
@@ -35,8 +35,8 @@ class LateRows:
 
 def late_share(position: Mapping[str, Any] | None) -> float:
     """Return which share of the last rows before a position came too late; 0 if they are few."""
-    n_rows, n_late = (position or {}).get("lately", (0, 0))
-    return n_late / n_rows if n_rows >= _N_ENOUGH else 0.0
+    n_rows, n_late_rows = (position or {}).get("lately", (0, 0))
+    return n_late_rows / n_rows if n_rows >= _N_ENOUGH else 0.0
 
 
 def late_warning(share: float) -> str | None:

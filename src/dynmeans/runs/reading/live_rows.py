@@ -11,14 +11,14 @@ import numpy as np
 
 from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.reading.columns import TIME_UNITS, check_column, match_features
-from dynmeans.runs.reading.cuts import Cut, make_cut
 from dynmeans.runs.reading.durations import microseconds_of, parse_lateness, parse_zone
 from dynmeans.runs.reading.json_lines import is_finite, shown
 from dynmeans.runs.reading.text_checks import is_number_to_a_reader
 from dynmeans.runs.reading.time_bounds import TimeBounds
 from dynmeans.runs.reading.window import WindowOptions
+from dynmeans.runs.reading.window_rules import Cut, make_window_rule
 
-_MOST_MICROS = 9e18  # whatever is beyond is out of bounds
+_MAX_MICROS = 9e18  # whatever is beyond is out of bounds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +43,7 @@ class LiveRows:
     """Makes rows of JSON objects; the first says which columns there are, and of what kind."""
 
     cut: Cut
-    lateness: float
+    allowed_lateness: float
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class LiveRows:
     ) -> None:
         self._options, self.position_of = options, position_of
         self._zone = parse_zone(options.timezone)
-        self._nested = [name for name in options.columns if "." in name]
+        self._is_nested = [name for name in options.columns if "." in name]
         self._features: tuple[str, ...] | None = None
         self.time_is_number: bool | None = None
         self.missing: Counter[str] = Counter()
@@ -70,16 +70,16 @@ class LiveRows:
     def read(self, record: dict[str, Any], number: Any) -> LiveRow | None:
         """Read one object; None if a value is missing and such rows are dropped."""
         options = self._options
-        if self._nested:
-            record = record | {name: _nested(record, name) for name in self._nested}
+        if self._is_nested:
+            record = record | {name: _is_nested(record, name) for name in self._is_nested}
         if self._features is None:
-            if options.on_missing == "drop" and (lacking := self._unsaid(record)):
+            if options.on_missing == "drop" and (lacking := self._missing_columns(record)):
                 self.missing.update(lacking)
                 return None
             self._learn_kinds(record)
         features = self._features or ()
         missing = [name for name in features if not is_finite(record.get(name))]
-        needed = [name for name in (options.time, options.batch) if name]
+        needed = [name for name in (options.time, options.window_column) if name]
         missing += [name for name in needed if record.get(name) is None]
         if options.weight is not None and not is_finite(record.get(options.weight)):
             missing.append(options.weight)
@@ -108,7 +108,7 @@ class LiveRows:
             weight=None if options.weight is None else float(record[options.weight]),
             id=record.get(options.id) if options.id else None,
             truth=record.get(options.truth) if options.truth else None,
-            batch=record[options.batch] if options.batch else None,
+            batch=record[options.window_column] if options.window_column else None,
             text=_text_of(record.get(options.text)) if options.text else None,
         )
 
@@ -146,7 +146,7 @@ class LiveRows:
                 raise InputError(name, rule, position, shown(value), hint="Send it as text.")
         return np.array([unknown if value is None else value for value in values])
 
-    def _unsaid(self, record: dict[str, Any]) -> list[str]:
+    def _missing_columns(self, record: dict[str, Any]) -> list[str]:
         """Return columns that lack a value: such a row does not say of what kind they are."""
         named = {name.strip() for text in self._options.features for name in text.split(",")}
         lacking = [name for name in named if name in record and _is_missing(record[name])]
@@ -162,7 +162,7 @@ class LiveRows:
         features: tuple[str, ...] = ()
         if self._options.text is None:
             features = match_features(self._options.features, columns, besides=self._options.others)
-        for option in ("time", "batch", "weight", "id", "truth", "text"):
+        for option in ("time", "window_column", "weight", "id", "truth", "text"):
             if (name := getattr(self._options, option)) is not None:
                 check_column(option, name, columns)
         time = record.get(self._options.time) if self._options.time else None
@@ -171,8 +171,8 @@ class LiveRows:
 
     def _set_kinds(self, features: tuple[str, ...], is_number: bool) -> None:
         self.time_is_number = is_number
-        self.cut = make_cut(self._options, time_is_number=is_number)
-        self.lateness = parse_lateness(self._options.lateness, is_number=is_number)
+        self.cut = make_window_rule(self._options, time_is_number=is_number)
+        self.allowed_lateness = parse_lateness(self._options.allowed_lateness, is_number=is_number)
         self._bounds = TimeBounds(self._options, is_number=is_number, row="{}")
         self._features = features
 
@@ -208,12 +208,12 @@ def _microseconds(value: float, unit: str) -> int:
     if isinstance(value, int) and unit == "ns":
         micros, rest = divmod(abs(value), 1000)
         return (micros + (rest >= 500)) * (1 if value > 0 else -1)
-    product = min(max(value * TIME_UNITS[unit], -_MOST_MICROS), _MOST_MICROS)
+    product = min(max(value * TIME_UNITS[unit], -_MAX_MICROS), _MAX_MICROS)
     whole = math.trunc(product)
     return whole + (abs(product - whole) >= 0.5) * (1 if product > 0 else -1)
 
 
-def _nested(record: Mapping[str, Any], name: str) -> Any:
+def _is_nested(record: Mapping[str, Any], name: str) -> Any:
     """Return a value by its name, or that of a field within, such as ``sensor.temp``."""
     if name in record:
         return record[name]

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from dynmeans.inputs.input_error import InputError
-from dynmeans.runs.reading.cuts import CutByLength, Key, steps_between
 from dynmeans.runs.reading.durations import LARGEST_EXACT
-from dynmeans.runs.reading.far_ahead import FarAhead
+from dynmeans.runs.reading.future_rows import FutureRowFilter
 from dynmeans.runs.reading.json_lines import parse_line, shown
 from dynmeans.runs.reading.late_rows import LateRows
 from dynmeans.runs.reading.live_rows import LiveRow, LiveRows
 from dynmeans.runs.reading.window import Window, WindowOptions
+from dynmeans.runs.reading.window_rules import Key, TimeWindowRule, windows_between
 
 
 class OpenWindows:
@@ -27,10 +27,10 @@ class OpenWindows:
     def key_of(self, row: LiveRow) -> Key:
         """Return the window that a row belongs to."""
         cut = self._rows.cut
-        if isinstance(cut, CutByLength):
+        if isinstance(cut, TimeWindowRule):
             assert row.time is not None
             return cut.length.index_of(row.time)
-        if self._options.count is not None:
+        if self._options.rows_per_window is not None:
             return 0
         is_whole = isinstance(row.batch, float) and row.batch.is_integer()
         key: Key = int(row.batch) if is_whole or isinstance(row.batch, int) else str(row.batch)
@@ -38,7 +38,7 @@ class OpenWindows:
         is_like_others = known is None or isinstance(known, str) == isinstance(key, str)
         if not is_like_others or (isinstance(key, int) and abs(key) > LARGEST_EXACT):
             raise InputError(
-                "batch",
+                "window_column",
                 ": {} has {}; windows are named by integers of at most 2**53, or all by text",
                 self._rows.position_of(row.number),
                 shown(row.batch),
@@ -47,7 +47,7 @@ class OpenWindows:
 
     def takes(self, key: Any) -> bool:
         """Say whether a window is still open."""
-        if self.closed is None or self._options.count is not None:
+        if self.closed is None or self._options.rows_per_window is not None:
             return True
         return bool(key > self.closed)
 
@@ -62,7 +62,7 @@ class OpenWindows:
             "{} belongs to the window {!r}, which is closed",
             self._rows.position_of(row.number),
             self._rows.cut.name_of(key, None),
-            hint="Allow for more disorder with {lateness}, or leave late rows out with "
+            hint="Allow for more disorder with {allowed_lateness}, or leave late rows out with "
             "{on_late='drop'}; they are counted.",
         )
 
@@ -70,19 +70,19 @@ class OpenWindows:
         """Return the windows that end at `watermark` or before, less the lateness, in order."""
         if not self.held:
             return []
-        if self._options.count is not None:
-            return [0] if len(self.held[0]) == self._options.count else []
-        if isinstance(self._rows.cut, CutByLength):
+        if self._options.rows_per_window is not None:
+            return [0] if len(self.held[0]) == self._options.rows_per_window else []
+        if isinstance(self._rows.cut, TimeWindowRule):
             if watermark == -math.inf:
                 return []
-            safe, length = watermark - self._rows.lateness, self._rows.cut.length
+            safe, length = watermark - self._rows.allowed_lateness, self._rows.cut.length
             return [key for key in sorted(self.held) if length.start_of(int(key) + 1) <= safe]
         return sorted(self.held)[:-1]
 
     def close(self, key: Key) -> dict[str, Any]:
         """Close a window; return what `Window` takes, but for names of rows and counts."""
         rows = sorted(self.held.pop(key), key=lambda row: (row.time or 0, row.number))
-        is_counted = self._options.count is not None
+        is_counted = self._options.rows_per_window is not None
         before = None if is_counted else self.closed
         self.closed = key
         weights = np.array([row.weight for row in rows]) if self._options.weight else None
@@ -90,7 +90,7 @@ class OpenWindows:
         return {
             "points": np.array([row.point for row in rows]),
             "texts": self._texts(rows),
-            "elapsed": 1.0 if before is None else steps_between(before, key),
+            "elapsed": 1.0 if before is None else windows_between(before, key),
             "times": self._rows.times(rows),
             "weights": weights,
             "truth": truth,
@@ -106,14 +106,14 @@ class OpenWindows:
     @property
     def key(self) -> Key | None:
         """The last closed window, as a position stores it; None where rows are counted."""
-        return None if self._options.count is not None else self.closed
+        return None if self._options.rows_per_window is not None else self.closed
 
 
 class LiveWindows:
     """The windows of a stream of JSON objects, one on each line; iterate over it once.
 
-    A window is closed once a row has come that is later than its end by `options.lateness`, and all
-    at the end of the stream. `n_late` and `n_dropped` count rows left out since the last window,
+    A window is closed once a row has come that is later than its end by `options.allowed_lateness`, and all
+    at the end of the stream. `n_late_rows` and `n_dropped_rows` count rows left out since the last window,
     `n_repeated` those skipped because an earlier pass, which stopped at `position`, has closed
     their windows: the sender may start again at any row before.
     """
@@ -126,14 +126,14 @@ class LiveWindows:
     ) -> None:
         self._lines, self._options = lines, options
         self._rows = LiveRows(options, "line {}".format, (position or {}).get("kinds"))
-        self._far = FarAhead(self._rows, options)
+        self._far = FutureRowFilter(self._rows, options)
         self._late = LateRows(position)
         self.missing = self._rows.missing
         self._taken_in: Any = (position or {}).get("key")
-        self._open = OpenWindows(self._rows, options, self._taken_in)
+        self._open_text = OpenWindows(self._rows, options, self._taken_in)
         self._latest = -math.inf
         self._n_lines = 0
-        self.n_late = self.n_dropped = self.n_repeated = 0
+        self.n_late_rows = self.n_dropped_rows = self.n_repeated = 0
         self.position: dict[str, Any] = dict(position or {"key": None, "lines_read": 0})
 
     def __iter__(self) -> Iterator[Window]:
@@ -148,23 +148,23 @@ class LiveWindows:
                 self._leave_out(record)
             for one, is_taken in self._far.sorted(row) if row is not None else ():
                 self._place(one, is_taken)
-            for key in self._open.complete(self._watermark()):
-                yield self._finished(key)
+            for key in self._open_text.complete(self._watermark()):
+                yield self._make_window(key)
         for row in self._far.rest(is_all=True):
             self._place(row, True)
-        for key in sorted(self._open.held) if not self._options.hold_last else ():
-            yield self._finished(key)
-        self.position |= {"is_finished": not self._open.held, "lines_read": self._n_lines}
-        self.position |= self._late.stored()
+        for key in sorted(self._open_text.held) if not self._options.keep_last_open else ():
+            yield self._make_window(key)
+        self.position |= {"is_finished": not self._open_text.held, "lines_read": self._n_lines}
+        self.position |= self._late.to_json_state()
 
     def _leave_out(self, record: dict[str, Any]) -> None:
         """Count a row that lacks a value, unless an earlier pass has counted it."""
         is_again = False
-        if self._taken_in is not None and isinstance(self._rows.cut, CutByLength):
+        if self._taken_in is not None and isinstance(self._rows.cut, TimeWindowRule):
             row = self._rows.when(record, self._n_lines)
-            is_again = row is not None and bool(self._open.key_of(row) <= self._taken_in)
+            is_again = row is not None and bool(self._open_text.key_of(row) <= self._taken_in)
         self.n_repeated += is_again
-        self.n_dropped += not is_again
+        self.n_dropped_rows += not is_again
 
     def _watermark(self) -> float:
         """The latest time of rows in windows, as far as rows agree."""
@@ -175,32 +175,35 @@ class LiveWindows:
         if not is_taken:
             if self._options.on_late == "error":
                 raise self._far.error(row)
-            self.n_late += 1
+            self.n_late_rows += 1
             return
-        key: Any = self._open.key_of(row)
-        if self._open.takes(key):
-            self._open.add(key, row)
+        key: Any = self._open_text.key_of(row)
+        if self._open_text.takes(key):
+            self._open_text.add(key, row)
             self._latest = max(self._latest, -math.inf if row.time is None else row.time)
             self._late.add(is_late=False)
         elif self._taken_in is not None and key <= self._taken_in:
             self.n_repeated += 1
         elif self._options.on_late == "error":
-            raise self._open.late_error(key, row)
+            raise self._open_text.late_error(key, row)
         else:
-            self.n_late += 1
+            self.n_late_rows += 1
             self._late.add(is_late=True)
 
-    def _finished(self, key: Key) -> Window:
-        closed = self._open.close(key)
+    def _make_window(self, key: Key) -> Window:
+        closed = self._open_text.close(key)
         rows = closed.pop("rows_in_order")
         self.position = {
-            "key": self._open.key,
+            "key": self._open_text.key,
             "lines_read": self._n_lines,
             "kinds": self._rows.kinds,
-            **self._late.stored(),
+            **self._late.to_json_state(),
         }
-        counts: dict[str, Any] = {"n_dropped": self.n_dropped, "n_late": self.n_late}
-        self.n_dropped = self.n_late = 0
+        counts: dict[str, Any] = {
+            "n_dropped_rows": self.n_dropped_rows,
+            "n_late_rows": self.n_late_rows,
+        }
+        self.n_dropped_rows = self.n_late_rows = 0
         numbers = np.array([row.number - 1 for row in rows])
         has_ids = self._options.id is not None
         return Window(

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dynmeans.engine.checks import are_in_range, checked_coordinates
+from dynmeans.engine.checks import are_in_range, check_coordinates
+from dynmeans.inputs.format_count import format_count
 from dynmeans.inputs.input_error import InputError
-from dynmeans.inputs.plural import counted
 from dynmeans.records.arrays import BatchArray
 from dynmeans.runs.reading.batch_names import batch_expression
 from dynmeans.runs.reading.columns import (
@@ -43,7 +43,7 @@ class OrderedRows:
         self.time_is_number = self._is_batch_integer = False
         self._source, self._options = source, options
         source.set_timezone(options.timezone)
-        self._expressions = self._named_expressions()
+        self._expressions = self._sql_by_name()
         check_day_order(source, options)
         self.unread = check_times(source, options, self._expressions.get("time", ""))
         weights = [] if options.weight is None else [options.weight]
@@ -65,7 +65,7 @@ class OrderedRows:
         """
         if self.n_rows < position.rows_read:
             raise ValueError(
-                f"the input has {counted(self.n_rows, 'row')}, but the run has read "
+                f"the input has {format_count(self.n_rows, 'row')}, but the run has read "
                 f"{position.rows_read:,}."
             )
         self.digest = RollingDigest()
@@ -128,7 +128,7 @@ class OrderedRows:
         is_whole = np.ones(n, dtype=bool)
         if not is_in_range:
             is_whole &= np.isfinite(points).all(axis=1)
-        for name in ("time", "weight", "batch"):
+        for name in ("time", "weight", "window_column"):
             if name in self._expressions and table.column(name).null_count:
                 is_whole &= table.column(name).is_valid().to_numpy(zero_copy_only=False)
         places = np.arange(place, place + n)
@@ -137,7 +137,7 @@ class OrderedRows:
             table = table.filter(is_whole)
             points, places = points[is_whole], places[is_whole]
         if not is_in_range:
-            checked_coordinates(points, "features")
+            check_coordinates(points, "features")
         columns = {name: _values(name, table.column(name)) for name in self._expressions}
         return Rows(places, _as_numpy(table.column("number")), points, columns)
 
@@ -156,7 +156,7 @@ class OrderedRows:
             end = begin + len(self._vectors.get(name, "1"))
             is_lacking[name] = ~np.isfinite(points[:, begin:end]).all(axis=1) & ~is_whole
             begin = end
-        for name in ("time", "weight", "batch"):
+        for name in ("time", "weight", "window_column"):
             if name in self._expressions:
                 is_there = table.column(name).is_valid().to_numpy(zero_copy_only=False)
                 is_lacking[str(getattr(self._options, name))] = ~is_there
@@ -191,10 +191,10 @@ class OrderedRows:
         time = table.column("time")[last].as_py() if "time" in self._expressions else None
         return Position(rows_read, table.column("number")[last].as_py(), time)
 
-    def _named_expressions(self) -> dict[str, str]:
+    def _sql_by_name(self) -> dict[str, str]:
         options, columns = self._options, self._source.named
         expressions: dict[str, str] = {}
-        for name in ("time", "batch", "weight", "id", "truth", "text"):
+        for name in ("time", "window_column", "weight", "id", "truth", "text"):
             column = getattr(options, name)
             if column is None:
                 continue
@@ -218,7 +218,7 @@ class OrderedRows:
                         "text", "must be a column of text, but {!r} is {}", column, dtype
                     )
                 expression = quote_name(column)
-            elif name == "batch":
+            elif name == "window_column":
                 expression, self._is_batch_integer = batch_expression(self._source, column)
             else:
                 expression = plain_expression(column, dtype)
@@ -230,15 +230,15 @@ class OrderedRows:
         """SQL of the order in which rows are read; empty where they are in order."""
         if self.is_sorted:
             return ""
-        keys = [sql for name, sql in self._expressions.items() if name in ("batch", "time")]
-        if self._options.batch is not None:
+        keys = [sql for name, sql in self._expressions.items() if name in ("window_column", "time")]
+        if self._options.window_column is not None:
             keys.reverse()  # window first, time within it
         return ", ".join([*(f"{key} NULLS FIRST" for key in keys), self._source.row])
 
     def _survey(self) -> tuple[int, bool]:
         """Count the rows, see whether they are in order, and that times are in bounds."""
-        keys = [name for name in ("batch", "time") if name in self._expressions]
-        is_sorted = len(keys) < 2 and ("batch" not in keys or self._is_batch_integer)
+        keys = [name for name in ("window_column", "time") if name in self._expressions]
+        is_sorted = len(keys) < 2 and ("window_column" not in keys or self._is_batch_integer)
         n_rows, last = 0, None
         columns = ", ".join(f"{self._expressions[k]} AS {k}" for k in keys) or "1 AS nothing"
         for table in self._source.batches(columns):

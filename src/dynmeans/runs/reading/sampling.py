@@ -24,7 +24,7 @@ class Sample:
     truth: npt.NDArray[Any] | None  # (n_sampled,); true identities, where they are known
 
 
-def choose_rows(first: int, n_rows: int, size: int) -> IntArray:
+def sample_rows(first: int, n_rows: int, size: int) -> IntArray:
     """Choose `size` of the rows numbered from `first`: those whose number has the lowest hash."""
     if n_rows <= size:
         return np.arange(n_rows)

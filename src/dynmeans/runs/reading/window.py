@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynmeans.engine.checks import as_rows, checked_coordinates, checked_elapsed, checked_weights
+from dynmeans.engine.checks import as_rows, check_coordinates, check_elapsed, check_weights
 from dynmeans.follow.defaults import defaults_of
 from dynmeans.inputs.fields import one_of, option
 from dynmeans.inputs.input_error import InputError
-from dynmeans.inputs.numbers import checked_count
+from dynmeans.inputs.numbers import check_count
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 from dynmeans.runs.reading.columns import TIME_UNITS
 from dynmeans.runs.reading.durations import parse_zone
@@ -40,28 +40,28 @@ class Window:
     weights: FloatArray | None = None  # A row of weight 2 counts as two equal rows
     truth: npt.NDArray[Any] | None = None  # True identities, integers or text
     name: str | None = None  # Name of the window for people, such as its start
-    # n_dropped, n_late: rows left out since the previous window because a value was missing, or
+    # n_dropped_rows, n_late_rows: rows left out since the previous window because a value was missing, or
     # because they came too late.
-    n_dropped: int = 0
-    n_late: int = 0
+    n_dropped_rows: int = 0
+    n_late_rows: int = 0
     # Where the source stands after this window; stored, and given back on resume.
     position: Mapping[str, Any] | None = None
     texts: npt.NDArray[Any] | None = None  # In place of points, which have no numbers then
     dead_letters: tuple[Any, ...] = ()  # Messages since the previous one that are no rows
 
     # Whether the points are rows of a table that was read here: known to be in range.
-    are_points_checked: InitVar[bool] = False
+    is_validated: InitVar[bool] = False
 
-    def __post_init__(self, are_points_checked: bool) -> None:
+    def __post_init__(self, is_validated: bool) -> None:
         """Check the points, the only time on their way; and that columns are as long as they."""
         if self.texts is not None and not np.size(self.points):
             object.__setattr__(self, "points", np.zeros((len(self.texts), 0), np.float32))
-        elif not are_points_checked:
+        elif not is_validated:
             rows = as_rows(self.points)
-            object.__setattr__(self, "points", checked_coordinates(rows, "points"))
+            object.__setattr__(self, "points", check_coordinates(rows, "points"))
         n = len(self.points)
-        object.__setattr__(self, "elapsed", checked_elapsed(self.elapsed))
-        object.__setattr__(self, "weights", checked_weights(self.weights, n, "weights"))
+        object.__setattr__(self, "elapsed", check_elapsed(self.elapsed))
+        object.__setattr__(self, "weights", check_weights(self.weights, n, "weights"))
         for name in _PER_ROW:
             value = getattr(self, name)
             if value is None:
@@ -81,7 +81,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class WindowOptions:
-    """How rows are ordered and cut; exactly one of `every`, `count` and `batch` is given.
+    """How rows are ordered and cut; exactly one of `every`, `rows_per_window` and `window_column` is given.
 
     What each field means is in its `metadata`, from which the options of the command are made.
     """
@@ -112,8 +112,8 @@ class WindowOptions:
         "Length of a window: 500ms, 30min, 6h, 1d, 1w, 1mo, 1y; a plain number where times are "
         "plain numbers. Days and longer follow the calendar of `timezone`.",
     )
-    count: int | None = option(None, "One window for every N rows.", int, metavar="N")
-    batch: str | None = option(
+    rows_per_window: int | None = option(None, "One window for every N rows.", int, metavar="N")
+    window_column: str | None = option(
         None,
         "One window for each value of this column; integers that are missing count as empty "
         "windows.",
@@ -137,10 +137,12 @@ class WindowOptions:
         "or error, where a stream keeps such messages as dead letters.",
         choices=("drop", "error"),
     )
-    hold_last: bool = option(
+    keep_last_open: bool = option(
         False, "Leave the last window open until the next time: for an input that grows.", bool
     )
-    lateness: str = option("0", "Live sources: how far behind the latest time a row may be.")
+    allowed_lateness: str = option(
+        "0", "Live sources: how far behind the latest time a row may be."
+    )
     on_late: str = option(
         "error",
         "Live sources: what to do with rows later than that: error (in a stream, a dead letter), "
@@ -152,7 +154,7 @@ class WindowOptions:
         "Live sources: how far a row may be ahead of all others, such as 2h; beyond that, rows "
         "are only taken if several agree; by default 100 windows.",
     )
-    unique_ids: bool = option(
+    deduplicate: bool = option(
         False,
         "Streams: treat a row whose `id` is already in an open window as the same row, sent twice.",
         bool,
@@ -171,27 +173,33 @@ class WindowOptions:
             raise InputError("text", "and {features} exclude each other: give one of them")
         if self.text is not None:
             stop_words(self.language, self.stop_words)
-        if self.unique_ids and self.id is None:
-            raise InputError("unique_ids", "needs a column of names", hint="Give {id=...}.")
+        if self.deduplicate and self.id is None:
+            raise InputError("deduplicate", "needs a column of names", hint="Give {id=...}.")
         if self.every is not None and self.time is None:
             raise InputError("every", "needs a column of times", hint="Name it with {time=...}.")
         if self.time_format is not None and self.time_unit is not None:
             raise InputError("", "give {time_unit} or {time_format}, not both")
-        if self.count is not None:
-            object.__setattr__(self, "count", checked_count("count", self.count))
+        if self.rows_per_window is not None:
+            object.__setattr__(
+                self, "rows_per_window", check_count("rows_per_window", self.rows_per_window)
+            )
         for one in fields(self):
             if choices := one.metadata.get("choices"):
                 one_of(one.name, getattr(self, one.name), (one.default, *choices))
         parse_zone(self.timezone)
 
     def _check_ways(self) -> None:
-        ways = [name for name in ("every", "count", "batch") if getattr(self, name) is not None]
+        ways = [
+            name
+            for name in ("every", "rows_per_window", "window_column")
+            if getattr(self, name) is not None
+        ]
         if len(ways) != 1:
             got = " and ".join(f"{{{name}=...}}" for name in ways) or "none of them"
             raise InputError(
                 "",
-                "give exactly one of {every=...} (a length of time), {count=...} (rows of a "
-                f"window) and {{batch=...}} (a column), got {got}",
+                "give exactly one of {every=...} (a length of time), {rows_per_window=...} (rows of a "
+                f"window) and {{window_column=...}} (a column), got {got}",
             )
 
     @property
@@ -203,7 +211,7 @@ class WindowOptions:
     @property
     def others(self) -> list[str]:
         """Every column that is named for something else than to cluster by."""
-        names = (self.time, self.batch, self.id, self.weight, self.truth)
+        names = (self.time, self.window_column, self.id, self.weight, self.truth)
         return [name for name in names if name]
 
     @property
@@ -218,9 +226,9 @@ class WindowOptions:
         return None if self.time_format is None else self.time
 
     def to_fields(self) -> dict[str, Any]:
-        """Return what a run stores: features stand beside it, `hold_last` may change."""
+        """Return what a run stores: features stand beside it, `keep_last_open` may change."""
         kept = asdict(self)
-        del kept["features"], kept["hold_last"]
+        del kept["features"], kept["keep_last_open"]
         return kept
 
     @classmethod

@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from dynmeans.runs.store.commit import write_manifest
-from dynmeans.runs.store.digests import checked_rows, insert_rows, row_digest
+from dynmeans.runs.store.digests import insert_rows, row_digest, verify_rows
 from dynmeans.runs.store.schema import DATABASE, N_ALERTS, database_errors, open_database
-from dynmeans.runs.store.sent import add_sent, next_to_send
+from dynmeans.runs.store.sink_offsets import insert_offset, next_unsent_step
 from dynmeans.runs.store.store import Store
 
 _ADDRESS = "alerts"  # what is noted as sent under it
 
 
-def next_to_look_at(store: Store) -> int | None:
+def next_unchecked_step(store: Store) -> int | None:
     """Return the first window that no rule looked at; None if none ever did."""
-    return next_to_send(store, _ADDRESS)
+    return next_unsent_step(store, _ADDRESS)
 
 
 def add_alerts(
@@ -32,7 +32,7 @@ def add_alerts(
         insert_rows(connection, "alerts", new, "INSERT OR IGNORE")
         (n_alerts,) = connection.execute("SELECT count(*) FROM alerts").fetchone()
         write_manifest(connection, {N_ALERTS: n_alerts, **entries})
-        add_sent(connection, store, _ADDRESS, next_step)
+        insert_offset(connection, store, _ADDRESS, next_step)
 
 
 class AlertQueue:
@@ -51,7 +51,7 @@ class AlertQueue:
         )
         with database_errors(self._folder / DATABASE):
             found = self._connection.execute(first, (self._target, *self._rules)).fetchall()
-        return next(checked_rows(found, "alerts", self._folder), None)
+        return next(verify_rows(found, "alerts", self._folder), None)
 
     def mark(self, row: Any) -> None:
         """Note that an alert was delivered."""

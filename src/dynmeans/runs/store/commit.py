@@ -15,7 +15,7 @@ from dynmeans.runs.reading.sampling import Sample
 from dynmeans.runs.store.dead_letters import DeadLetter, insert_letters
 from dynmeans.runs.store.digests import insert_rows, row_digest, rows_digest
 from dynmeans.runs.store.inbox import forget_taken
-from dynmeans.runs.store.label_parts import Part
+from dynmeans.runs.store.label_files import LabelFile
 from dynmeans.runs.store.schema import N_TOKENS
 
 DIGEST = "digest"  # the entry of the manifest that covers all others
@@ -31,8 +31,8 @@ class StoredWindow:
 
     record: StepRecord
     elapsed: float
-    n_dropped: int
-    n_late: int
+    n_dropped_rows: int
+    n_late_rows: int
     sample: Sample
 
 
@@ -51,7 +51,7 @@ class Commit:
     step_seconds: float | None = None
 
 
-def insert_commit(connection: sqlite3.Connection, commit: Commit, part: Part | None) -> None:
+def insert_commit(connection: sqlite3.Connection, commit: Commit, part: LabelFile | None) -> None:
     """Write every row of the commit; the caller holds the transaction."""
     if part is not None:
         insert_part(connection, part)
@@ -72,21 +72,21 @@ def insert_commit(connection: sqlite3.Connection, commit: Commit, part: Part | N
         n_steps = commit.memory.clusters.n_steps
         insert_rows(connection, "memory", [(1, commit.memory.to_bytes())], "REPLACE")
     if commit.token is not None:
-        insert_rows(connection, "tokens", [(commit.token, n_steps)])
-        (n_tokens,) = connection.execute("SELECT count(*) FROM tokens").fetchone()
+        insert_rows(connection, "idempotency_keys", [(commit.token, n_steps)])
+        (n_tokens,) = connection.execute("SELECT count(*) FROM idempotency_keys").fetchone()
         commit.manifest[N_TOKENS] = n_tokens
     insert_letters(connection, commit.dead_letters)
     if commit.step_seconds is not None:
         pace = (commit.step_seconds, time.time())
-        connection.execute("REPLACE INTO pace VALUES (1, ?, ?)", pace)
+        connection.execute("REPLACE INTO timing VALUES (1, ?, ?)", pace)
     forget_taken(connection, commit.manifest.get("position"))
     write_manifest(connection, commit.manifest)
 
 
-def insert_part(connection: sqlite3.Connection, part: Part) -> None:
+def insert_part(connection: sqlite3.Connection, part: LabelFile) -> None:
     """Name a part of labels as one of the run."""
     row = (part.first_step, part.last_step, part.name, part.n_rows, part.n_bytes, part.sha256)
-    insert_rows(connection, "parts", [row])
+    insert_rows(connection, "label_files", [row])
 
 
 def write_manifest(connection: sqlite3.Connection, entries: Mapping[str, Any]) -> None:
@@ -137,7 +137,7 @@ def _window_row(window: StoredWindow) -> tuple[Any, ...]:
     names = ("cost_trace", "ids", "counts", "centers", "weights", "ages")
     blobs = (getattr(record, name).tobytes() for name in names)
     numbers = (record.step, float(record.time), float(window.elapsed), window.sample.name)
-    counts = (window.sample.n_rows, window.n_dropped, window.n_late, record.n_remembered)
+    counts = (window.sample.n_rows, window.n_dropped_rows, window.n_late_rows, record.n_remembered)
     velocities = None if record.velocities is None else record.velocities.tobytes()
     return (*numbers, *map(int, counts), float(record.cost), *blobs, velocities)
 

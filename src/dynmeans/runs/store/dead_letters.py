@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from dynmeans.runs.store.store import Store
 
 # Longer messages are cut; their size is kept.
-MOST_BYTES = 65_536
+MAX_BYTES = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class DeadLetter:
 
 def dead_letter(position: str, reason: str, body: bytes) -> DeadLetter:
     """Make one of a message."""
-    return DeadLetter(position, reason, body[:MOST_BYTES], len(body))
+    return DeadLetter(position, reason, body[:MAX_BYTES], len(body))
 
 
 def insert_letters(connection: sqlite3.Connection, letters: Sequence[DeadLetter]) -> None:

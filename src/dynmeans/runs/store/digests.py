@@ -8,13 +8,13 @@ from typing import Any
 
 # Tables whose rows carry a digest of their own.
 TABLES = (
-    "parts",
+    "label_files",
     "windows",
     "samples",
     "clusters",
-    "tokens",
+    "idempotency_keys",
     "dead_letters",
-    "inbox",
+    "mqtt_inbox",
     "alerts",
     "words",
 )
@@ -54,15 +54,15 @@ def insert_rows(
         connection.executemany(f"{verb} INTO {table} VALUES ({marks})", digested)
 
 
-def checked_rows(rows: Iterable[Any], table: str, folder: Path) -> Iterator[Any]:
+def verify_rows(rows: Iterable[Any], table: str, folder: Path) -> Iterator[Any]:
     """Pass rows on that are as they were written; their last column is the digest of the others."""
     for row in rows:
         *values, digest = row
         if row_digest(values) != digest:
-            raise damaged(folder, f"row {row[0]} of {table} was changed after it was written")
+            raise damage_error(folder, f"row {row[0]} of {table} was changed after it was written")
         yield row
 
 
-def damaged(folder: Path, what: str) -> ValueError:
+def damage_error(folder: Path, what: str) -> ValueError:
     """Return the error for a run that is not as it was written."""
     return ValueError(f"the run {str(folder)!r} is damaged: {what}.")

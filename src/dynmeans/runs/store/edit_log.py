@@ -4,19 +4,19 @@ from collections.abc import Callable
 from typing import Any
 
 from dynmeans.runs.store.commit import write_manifest
-from dynmeans.runs.store.digests import checked_rows, damaged, insert_rows
+from dynmeans.runs.store.digests import damage_error, insert_rows, verify_rows
 from dynmeans.runs.store.schema import DATABASE, N_EDITS, database_errors, open_database
 from dynmeans.runs.store.store import Store
 
-COLUMNS = ("number", "kind", "cluster_id", "other_id", "text", "who", "at")
+COLUMNS = ("edit_id", "kind", "cluster_id", "other_id", "text", "author", "created_at")
 
 
 def read_edits(store: Store) -> list[dict[str, Any]]:
     """Return all edits, each compared with its digest."""
-    found = [_edit_of(row) for row in store.rows("edits", "ORDER BY number")]
-    numbers = [row["number"] for row in found]
+    found = [_edit_of(row) for row in store.rows("edits", "ORDER BY edit_id")]
+    numbers = [row["edit_id"] for row in found]
     if numbers != list(range(1, (store.manifest(N_EDITS) or 0) + 1)):
-        raise damaged(store.folder, "an edit is missing")
+        raise damage_error(store.folder, "an edit is missing")
     return found
 
 
@@ -32,10 +32,10 @@ def append_edits(
         connection = open_database(path, writable=True)
         try:
             connection.execute("BEGIN IMMEDIATE")
-            rows = connection.execute("SELECT * FROM edits ORDER BY number").fetchall()
-            made = make([_edit_of(row) for row in checked_rows(rows, "edits", store.folder)])
+            rows = connection.execute("SELECT * FROM edits ORDER BY edit_id").fetchall()
+            made = make([_edit_of(row) for row in verify_rows(rows, "edits", store.folder)])
             numbered = enumerate(made, len(rows) + 1)
-            added = [dict.fromkeys(COLUMNS) | edit | {"number": n} for n, edit in numbered]
+            added = [dict.fromkeys(COLUMNS) | edit | {"edit_id": n} for n, edit in numbered]
             insert_rows(connection, "edits", [tuple(edit.values()) for edit in added])
             write_manifest(connection, {N_EDITS: len(rows) + len(added)})
             connection.execute("COMMIT")

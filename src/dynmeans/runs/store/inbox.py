@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from dynmeans.runs.store.store import Store
 
 
-INBOX = "inbox"  # the partition of a stream that is kept here
+INBOX = "mqtt_inbox"  # the partition of a stream that is kept here
 
 
 class Received(NamedTuple):
@@ -36,22 +36,24 @@ class Inbox:
         """
         kept = []
         with self._store.transaction() as connection:
-            (last,) = connection.execute("SELECT max(number) FROM inbox_end").fetchone()
+            (last,) = connection.execute("SELECT max(number) FROM mqtt_inbox_end").fetchone()
             for message in messages:
-                content = _content(message)
-                if message.is_repeated and content == _kept(connection, message.packet):
+                content = _packet_content(message)
+                if message.is_repeated and content == _is_stored(connection, message.packet):
                     continue
                 last += 1
                 kept.append((last, message.body))
-                insert_rows(connection, "inbox", [(last, message.topic, message.body)])
-                connection.execute("REPLACE INTO packets VALUES (?, ?)", (message.packet, content))
-            connection.execute("UPDATE inbox_end SET number = ?", (last,))
+                insert_rows(connection, "mqtt_inbox", [(last, message.topic, message.body)])
+                connection.execute(
+                    "REPLACE INTO mqtt_packets VALUES (?, ?)", (message.packet, content)
+                )
+            connection.execute("UPDATE mqtt_inbox_end SET number = ?", (last,))
         return kept
 
     def after(self, number: int, n_most: int) -> list[tuple[int, bytes]]:
         """Return messages in order, from the one after `number`."""
         rows = self._store.rows(
-            "inbox", "WHERE number > ? ORDER BY number LIMIT ?", [number, n_most]
+            "mqtt_inbox", "WHERE number > ? ORDER BY number LIMIT ?", [number, n_most]
         )
         return [(row["number"], row["body"]) for row in rows]
 
@@ -60,15 +62,17 @@ def forget_taken(connection: sqlite3.Connection, position: Any) -> None:
     """Remove the messages whose windows are closed; part of the commit that closes them."""
     read = ((position or {}).get("partitions") or {}).get(INBOX)
     if read is not None and read["after"] is not None:
-        connection.execute("DELETE FROM inbox WHERE number <= ?", (read["after"],))
+        connection.execute("DELETE FROM mqtt_inbox WHERE number <= ?", (read["after"],))
 
 
-def _kept(connection: sqlite3.Connection, packet: int) -> bytes | None:
+def _is_stored(connection: sqlite3.Connection, packet: int) -> bytes | None:
     """Return the content of the last message that was kept under a packet number."""
-    found = connection.execute("SELECT content FROM packets WHERE packet = ?", (packet,)).fetchone()
+    found = connection.execute(
+        "SELECT content FROM mqtt_packets WHERE packet = ?", (packet,)
+    ).fetchone()
     return None if found is None else bytes(found[0])
 
 
-def _content(message: Received) -> bytes:
+def _packet_content(message: Received) -> bytes:
     text = f"{len(message.topic)} {message.topic} ".encode()
     return hashlib.blake2b(text + message.body, digest_size=16).digest()

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from dynmeans.inputs.argument_text import ArgumentText
-from dynmeans.runs.store.digests import damaged
-from dynmeans.runs.store.label_parts import Part, read_part
+from dynmeans.runs.store.digests import damage_error
+from dynmeans.runs.store.label_files import LabelFile, read_part
 from dynmeans.runs.store.store import LABELS_FROM, N_LABELS_REMOVED, Store
 
 NO_LABELS = np.empty(0, dtype=np.int64)
@@ -57,15 +57,15 @@ class LabelReader:
             yield self._cut(table, part)
             self._next_step, self._parts = part.last_step + 1, self._parts[1:]
 
-    def _parts_of(self, store: Store) -> list[Part]:
+    def _parts_of(self, store: Store) -> list[LabelFile]:
         """Return the parts that are not read yet, and report what is missing of them."""
         removed_to = store.manifest(LABELS_FROM) or 0
         if removed_to > max(self._next_step, self.removed_to):
             self._report(store.manifest(N_LABELS_REMOVED) or 0)
         self.removed_to = removed_to
-        return store.parts(self._next_step)
+        return store.label_files(self._next_step)
 
-    def _cut(self, table: pa.Table, part: Part) -> pa.Table:
+    def _cut(self, table: pa.Table, part: LabelFile) -> pa.Table:
         if part.first_step >= self._next_step and part.last_step <= self._last:
             return table
         begin, end = np.searchsorted(table["step"].to_numpy(), [self._next_step, self._last + 1])
@@ -99,7 +99,7 @@ class WindowLabels:
         labels = self._next[1] if self._next is not None and is_here else NO_LABELS
         if len(labels) != n_rows and (is_here or step >= self._reader.removed_to):
             told = f"window {step} has {len(labels)} labels, not one for each of {n_rows} rows"
-            raise damaged(self._store.folder, told)
+            raise damage_error(self._store.folder, told)
         return labels
 
     def _by_step(self) -> Iterator[tuple[int, Any]]:

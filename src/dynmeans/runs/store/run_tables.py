@@ -10,14 +10,14 @@ import numpy as np
 import pyarrow as pa
 
 from dynmeans.files.history_tables import EVENT
-from dynmeans.files.whole_counts import whole_counts
+from dynmeans.files.integers_if_whole import integers_if_whole
 from dynmeans.inputs.fields import one_of
 from dynmeans.records.events import Event
 from dynmeans.records.state import ClusterState
 from dynmeans.records.step_record import StepRecord
 from dynmeans.runs.reading.columns import is_of_vector
 from dynmeans.runs.reading.sampling import Sample
-from dynmeans.runs.store.digests import damaged, rows_digest
+from dynmeans.runs.store.digests import damage_error, rows_digest
 from dynmeans.runs.store.label_tables import NO_LABELS, WindowLabels
 from dynmeans.runs.store.store import Store
 
@@ -33,7 +33,7 @@ def events_table(
     limit: int | None = None,
 ) -> pa.Table:
     """One row for each event: when, what, to whom, displacement, gap and speed."""
-    condition, values = _event_condition(kinds, cluster_id, first_step)
+    condition, values = _sql_of_kinds(kinds, cluster_id, first_step)
     most = -1 if limit is None else limit
     chosen = f"SELECT step FROM events WHERE {condition} ORDER BY step, number LIMIT {most}"
     where = f"WHERE step IN ({chosen})"
@@ -73,11 +73,11 @@ def count_events(
     store: Store, kinds: Sequence[str] = (), cluster_id: int | None = None, first_step: int = 0
 ) -> int:
     """Return how many rows `events_table` has."""
-    condition, values = _event_condition(kinds, cluster_id, first_step)
+    condition, values = _sql_of_kinds(kinds, cluster_id, first_step)
     return int(store.query(f"SELECT count(*) FROM events WHERE {condition}", values)[0][0])
 
 
-def _event_condition(
+def _sql_of_kinds(
     kinds: Sequence[str], cluster_id: int | None, first_step: int
 ) -> tuple[str, list[Any]]:
     conditions, values = ["step >= ?"], list[Any]([first_step])
@@ -110,7 +110,7 @@ def clusters_table(
         name: pa.array([row[name] for row in rows], pa.int64())
         for name in ("cluster_id", "first_step", "last_step")
     }
-    columns["n_points"] = whole_counts(np.array([row["n_points"] for row in rows], np.float64))
+    columns["n_points"] = integers_if_whole(np.array([row["n_points"] for row in rows], np.float64))
     columns["n_windows"] = pa.array([row["n_windows"] for row in rows], pa.int64())
     for name in ("first", "last"):
         windows = [names.get(row[f"{name}_step"]) for row in rows]
@@ -207,13 +207,13 @@ def windows_with_events(
     by_step = {step: list(rows) for step, rows in groupby(found, key=lambda row: row["step"])}
     for n, window in enumerate(store.rows("windows", f"{where} ORDER BY step", values)):
         if not where and window["step"] != n:
-            raise damaged(store.folder, f"window {n} is missing")
+            raise damage_error(store.folder, f"window {n} is missing")
         events = [tuple(row)[1:] for row in by_step.pop(window["step"], ())]
         if rows_digest(events) != window["events_digest"]:
-            raise damaged(store.folder, f"the events of window {window['step']} were changed")
+            raise damage_error(store.folder, f"the events of window {window['step']} were changed")
         yield window, [Event(*row[1:]) for row in events]
     if by_step:
-        raise damaged(store.folder, f"there are events of a window {min(by_step)} that is not")
+        raise damage_error(store.folder, f"there are events of a window {min(by_step)} that is not")
 
 
 def _steps(first_step: int, last_step: int | None) -> tuple[str, tuple[int, ...]]:

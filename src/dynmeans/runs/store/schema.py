@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 DATABASE = "run.sqlite"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 APPLICATION_ID = 0x44594D52  # "DYMR", in the header of the file
 
 # The last column of a row is the digest of the others (`digests.py`); the events of a window have
@@ -16,19 +16,19 @@ TABLES = """
 CREATE TABLE configuration (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE manifest (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE memory (
-    only INTEGER PRIMARY KEY CHECK (only = 1), data BLOB NOT NULL, digest BLOB NOT NULL
+    id INTEGER PRIMARY KEY CHECK (id = 1), data BLOB NOT NULL, digest BLOB NOT NULL
 );
 CREATE TABLE words (
     word TEXT PRIMARY KEY, seen_in INTEGER NOT NULL, n_texts INTEGER NOT NULL,
     last_seen INTEGER NOT NULL, company BLOB NOT NULL, digest BLOB NOT NULL
 );
-CREATE TABLE parts (
+CREATE TABLE label_files (
     first_step INTEGER PRIMARY KEY, last_step INTEGER NOT NULL, name TEXT NOT NULL,
     n_rows INTEGER NOT NULL, n_bytes INTEGER NOT NULL, sha256 TEXT NOT NULL, digest BLOB NOT NULL
 );
 CREATE TABLE windows (
     step INTEGER PRIMARY KEY, time REAL NOT NULL, elapsed REAL NOT NULL, name TEXT,
-    n_rows INTEGER NOT NULL, n_dropped INTEGER NOT NULL, n_late INTEGER NOT NULL,
+    n_rows INTEGER NOT NULL, n_dropped_rows INTEGER NOT NULL, n_late_rows INTEGER NOT NULL,
     n_remembered INTEGER NOT NULL, cost REAL NOT NULL, cost_trace BLOB NOT NULL,
     ids BLOB NOT NULL, counts BLOB NOT NULL, centers BLOB NOT NULL, weights BLOB NOT NULL,
     ages BLOB NOT NULL, velocities BLOB, events_digest BLOB NOT NULL, digest BLOB NOT NULL
@@ -46,31 +46,31 @@ CREATE TABLE events (
     cluster_id INTEGER NOT NULL, other_id INTEGER, displacement REAL, gap REAL, speed REAL,
     PRIMARY KEY (step, number)
 ) WITHOUT ROWID;
-CREATE TABLE tokens (token TEXT PRIMARY KEY, n_steps INTEGER NOT NULL, digest BLOB NOT NULL);
+CREATE TABLE idempotency_keys (key TEXT PRIMARY KEY, n_steps INTEGER NOT NULL, digest BLOB NOT NULL);
 CREATE TABLE edits (
-    number INTEGER PRIMARY KEY, kind TEXT NOT NULL, cluster_id INTEGER, other_id INTEGER,
-    text TEXT, who TEXT NOT NULL, at TEXT NOT NULL, digest BLOB NOT NULL
+    edit_id INTEGER PRIMARY KEY, kind TEXT NOT NULL, cluster_id INTEGER, other_id INTEGER,
+    text TEXT, author TEXT NOT NULL, created_at TEXT NOT NULL, digest BLOB NOT NULL
 );
 CREATE TABLE dead_letters (
     number INTEGER PRIMARY KEY, position TEXT NOT NULL, reason TEXT NOT NULL, body BLOB NOT NULL,
     n_bytes INTEGER NOT NULL, digest BLOB NOT NULL
 );
-CREATE TABLE inbox (
+CREATE TABLE mqtt_inbox (
     number INTEGER PRIMARY KEY, topic TEXT NOT NULL, body BLOB NOT NULL, digest BLOB NOT NULL
 );
-CREATE TABLE inbox_end (number INTEGER NOT NULL);
-INSERT INTO inbox_end VALUES (0);
-CREATE TABLE packets (packet INTEGER PRIMARY KEY, content BLOB NOT NULL);
+CREATE TABLE mqtt_inbox_end (number INTEGER NOT NULL);
+INSERT INTO mqtt_inbox_end VALUES (0);
+CREATE TABLE mqtt_packets (packet INTEGER PRIMARY KEY, content BLOB NOT NULL);
 CREATE TABLE alerts (
     id TEXT, target TEXT, step INTEGER NOT NULL, number INTEGER NOT NULL, rule TEXT NOT NULL,
     body TEXT NOT NULL, is_delivered INTEGER NOT NULL, digest BLOB NOT NULL,
     PRIMARY KEY (id, target)
 );
-CREATE INDEX waiting_alerts ON alerts (target, rule, step, number) WHERE is_delivered = 0;
-CREATE TABLE identity (run_id TEXT NOT NULL);
-INSERT INTO identity VALUES (lower(hex(randomblob(16))));
-CREATE TABLE pace (
-    only INTEGER PRIMARY KEY CHECK (only = 1), step_seconds REAL NOT NULL, at REAL NOT NULL
+CREATE INDEX undelivered_alerts ON alerts (target, rule, step, number) WHERE is_delivered = 0;
+CREATE TABLE run_info (run_id TEXT NOT NULL);
+INSERT INTO run_info VALUES (lower(hex(randomblob(16))));
+CREATE TABLE timing (
+    id INTEGER PRIMARY KEY CHECK (id = 1), step_seconds REAL NOT NULL, at REAL NOT NULL
 );
 """
 # Entries of the manifest that show whether a row is missing.
@@ -132,15 +132,15 @@ def _check_kind(connection: sqlite3.Connection, path: Path) -> None:
         )
 
 
-def holds_nothing(connection: sqlite3.Connection) -> bool:
+def is_empty_run(connection: sqlite3.Connection) -> bool:
     """Say whether a run has neither a window nor a message that was received."""
-    tables = ("windows", "inbox", "dead_letters")
+    tables = ("windows", "mqtt_inbox", "dead_letters")
     return not any(connection.execute(f"SELECT 1 FROM {t} LIMIT 1").fetchone() for t in tables)
 
 
-def how_far(connection: sqlite3.Connection) -> tuple[str, int, int]:
+def read_progress(connection: sqlite3.Connection) -> tuple[str, int, int]:
     """Return the id of a run, its last window, -1 if it has none, and how many edits it has."""
-    (run_id,) = connection.execute("SELECT run_id FROM identity").fetchone() or ("",)
+    (run_id,) = connection.execute("SELECT run_id FROM run_info").fetchone() or ("",)
     (last,) = connection.execute("SELECT max(step) FROM windows").fetchone()
     (n_edits,) = connection.execute("SELECT count(*) FROM edits").fetchone()
     return run_id, -1 if last is None else last, n_edits
@@ -164,17 +164,17 @@ def database_errors(path: Path) -> Iterator[None]:
                 "work is safe; make room and run the same command to resume."
             ) from error
         if "decode" in text or text.startswith("no such"):
-            raise _damaged(path, text) from error
+            raise _damage_error(path, text) from error
         if "unable to open" in text:
             raise PermissionError(f"cannot open {str(path)!r}: {text}.") from error
         if "readonly" in text:
             raise PermissionError(f"cannot write {str(path)!r}: {text}.") from error
         raise OSError(f"{str(path)!r}: {text}.") from error
     except sqlite3.DatabaseError as error:
-        raise _damaged(path, str(error)) from error
+        raise _damage_error(path, str(error)) from error
 
 
-def _damaged(path: Path, what: str) -> ValueError:
+def _damage_error(path: Path, what: str) -> ValueError:
     return ValueError(
         f"the run is damaged: {str(path)!r}: {what}. Restore the folder from a back-up; dynmeans "
         "status --verify names what is damaged."

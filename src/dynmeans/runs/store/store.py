@@ -15,7 +15,7 @@ import pyarrow as pa
 import dynmeans
 from dynmeans.follow.memory import Memory
 from dynmeans.inputs.argument_text import ArgumentText
-from dynmeans.runs.store import label_parts
+from dynmeans.runs.store import label_files
 from dynmeans.runs.store.commit import (
     DIGEST,
     SETTINGS,
@@ -25,13 +25,13 @@ from dynmeans.runs.store.commit import (
     settings_digest,
     write_manifest,
 )
-from dynmeans.runs.store.digests import checked_rows, damaged
-from dynmeans.runs.store.label_parts import Part
+from dynmeans.runs.store.digests import damage_error, verify_rows
+from dynmeans.runs.store.label_files import LabelFile
 from dynmeans.runs.store.schema import (
     DATABASE,
     create_database,
     database_errors,
-    holds_nothing,
+    is_empty_run,
     open_database,
 )
 from dynmeans.runs.store.writer_lock import FILE as LOCK_FILE
@@ -47,7 +47,7 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.labels_folder = folder / label_parts.FOLDER
+        self.labels_folder = folder / label_files.FOLDER
         self._lock: WriterLock | None = None
         self._opened_with: dict[str, Any] | None = None
         self._connection = open_database(folder / DATABASE)
@@ -56,7 +56,7 @@ class Store:
     def create(cls, folder: Path, fields: Mapping[str, Any], *, overwrite: bool = False) -> "Store":
         """Make a new run folder, and keep it locked; unasked, only an empty run is replaced."""
         check_may_create(folder, overwrite)
-        (folder / label_parts.FOLDER).mkdir(parents=True, exist_ok=True)
+        (folder / label_files.FOLDER).mkdir(parents=True, exist_ok=True)
         lock = WriterLock(folder)
         try:
             # Another process may have made a run since the first look.
@@ -66,15 +66,15 @@ class Store:
             create_database(fresh)
             with database_errors(fresh), sqlite3.connect(fresh) as connection:
                 _insert_configuration(connection, fields)
-                write_manifest(connection, {"made_by": dynmeans.__version__})
+                write_manifest(connection, {"created_with": dynmeans.__version__})
             connection.close()
             fresh.rename(folder / DATABASE)
-            label_parts.sync_folder(folder)
+            label_files.sync_folder(folder)
             store = cls(folder)
         except BaseException:
             lock.release()
             raise
-        store._begin_writing(lock)
+        store._lock_for_writing(lock)
         return store
 
     def query(self, sql: str, values: Iterable[Any] = ()) -> list[sqlite3.Row]:
@@ -86,13 +86,13 @@ class Store:
         """Read whole rows of a table, each compared with its digest."""
         with database_errors(self.folder / DATABASE):
             found = self._connection.execute(f"SELECT * FROM {table} {clause}", tuple(values))
-            yield from checked_rows(found, table, self.folder)
+            yield from verify_rows(found, table, self.folder)
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing was taken in yet, neither windows nor messages."""
         with database_errors(self.folder / DATABASE):
-            return holds_nothing(self._connection)
+            return is_empty_run(self._connection)
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -112,7 +112,7 @@ class Store:
         entries = {row["name"]: row["value"] for row in found if row["origin"] == origin}
         digest = next((row["value"] for row in found if row["name"] == DIGEST), "null")
         if json.loads(digest) != settings_digest(found):
-            raise damaged(self.folder, "its configuration or manifest was changed")
+            raise damage_error(self.folder, "its configuration or manifest was changed")
         return {name: json.loads(value) for name, value in entries.items()}
 
     def config_fields(self) -> dict[str, Any]:
@@ -128,9 +128,9 @@ class Store:
     @property
     def run_id(self) -> str:
         """What tells the run from one that replaces it in its folder."""
-        found = self.query("SELECT run_id FROM identity")
+        found = self.query("SELECT run_id FROM run_info")
         if not found:
-            raise damaged(self.folder, "its identity is missing")
+            raise damage_error(self.folder, "its identity is missing")
         return str(found[0][0])
 
     def counts(self) -> dict[str, int]:
@@ -138,21 +138,21 @@ class Store:
         found: dict[str, int] = self.manifest("counts") or {}
         return {
             "n_rows": 0,
-            "n_dropped": 0,
-            "n_late": 0,
+            "n_dropped_rows": 0,
+            "n_late_rows": 0,
             "n_dead_letters": 0,
             "n_wordless": 0,
         } | found
 
-    def parts(self, first_step: int = 0) -> list[Part]:
+    def label_files(self, first_step: int = 0) -> list[LabelFile]:
         """Return the committed parts with labels of this window or later ones, oldest first."""
-        names = [field.name for field in dataclasses.fields(Part)]
+        names = [field.name for field in dataclasses.fields(LabelFile)]
         before = self._n_labels()
-        rows = self.rows("parts", "WHERE last_step >= ? ORDER BY first_step", [first_step])
-        found = [Part(**{name: row[name] for name in names}) for row in rows]
+        rows = self.rows("label_files", "WHERE last_step >= ? ORDER BY first_step", [first_step])
+        found = [LabelFile(**{name: row[name] for name in names}) for row in rows]
         is_whole = first_step == 0 and before == self._n_labels()  # no commit came in between
         if is_whole and before not in (None, sum(part.n_rows for part in found)):
-            raise damaged(self.folder, "a part of its labels is missing")
+            raise damage_error(self.folder, "a part of its labels is missing")
         return found
 
     def _n_labels(self) -> int | None:
@@ -167,49 +167,49 @@ class Store:
         if rows:
             return Memory.from_bytes(rows[0]["data"], f"the memory of {str(self.folder)!r}")
         if self.query("SELECT 1 FROM windows LIMIT 1"):
-            raise damaged(self.folder, "its memory is missing")
+            raise damage_error(self.folder, "its memory is missing")
         return None
 
     @property
-    def n_identities(self) -> int:
+    def n_clusters_total(self) -> int:
         """Clusters seen so far, forgotten ones too."""
         return int(self.query("SELECT count(*) FROM clusters")[0][0])
 
     @property
     def pace(self) -> tuple[float, float] | None:
         """Seconds of the last step, and when it was committed; None before the first."""
-        found = self.query("SELECT step_seconds, at FROM pace")
+        found = self.query("SELECT step_seconds, at FROM timing")
         return (found[0]["step_seconds"], found[0]["at"]) if found else None
 
     @property
-    def is_begun(self) -> bool:
+    def has_windows(self) -> bool:
         """Whether a window was taken in: from then on the configuration stays."""
         return bool(self.query("SELECT 1 FROM memory"))
 
     def has_token(self, token: str) -> bool:
         """Say whether a call of that name was committed."""
-        return bool(list(self.rows("tokens", "WHERE token = ?", [token])))
+        return bool(list(self.rows("idempotency_keys", "WHERE key = ?", [token])))
 
     @property
     def is_being_written(self) -> bool:
         """Whether a process is writing to the run now."""
         return self._lock is not None or is_locked(self.folder)
 
-    def begin_writing(self) -> None:
+    def lock_for_writing(self) -> None:
         """Take the lock, and remove what a stopped process left behind."""
         if self._lock is None:
-            self._begin_writing(WriterLock(self.folder))
+            self._lock_for_writing(WriterLock(self.folder))
 
-    def _begin_writing(self, lock: WriterLock) -> None:
+    def _lock_for_writing(self, lock: WriterLock) -> None:
         try:
             connection = open_database(self.folder / DATABASE, writable=True)
             self._connection.close()
             self._connection = connection
             if self._opened_with not in (None, self._settings("configuration")):
                 raise OSError(f"another process has replaced the run {str(self.folder)!r}.")
-            parts = self.parts()
-            label_parts.check_parts(self.labels_folder, parts)
-            label_parts.remove_orphans(self.labels_folder, parts)
+            parts = self.label_files()
+            label_files.check_parts(self.labels_folder, parts)
+            label_files.remove_orphans(self.labels_folder, parts)
         except BaseException:
             lock.release()
             raise
@@ -228,7 +228,7 @@ class Store:
             write_manifest(connection, {})
         self._opened_with = self._settings("configuration")
 
-    def forget_parts(self, parts: list[Part]) -> None:
+    def delete_label_files(self, parts: list[LabelFile]) -> None:
         """Remove the oldest parts of labels: from the manifest first, then from the disk."""
         entries = {
             LABELS_FROM: parts[-1].last_step + 1,
@@ -239,16 +239,16 @@ class Store:
             write_manifest(connection, entries)
         self.remove_files(parts)
 
-    def replace_parts(self, old: list[Part], new: Part) -> list[Part]:
+    def replace_parts(self, old: list[LabelFile], new: LabelFile) -> list[LabelFile]:
         """Put one part in the place of some whose rows it holds, and return whose files may go."""
         with self.transaction() as connection:
-            is_whole = set(old) <= set(self.parts())
+            is_whole = set(old) <= set(self.label_files())
             if is_whole:
                 _delete_parts(connection, old)
                 insert_part(connection, new)
         return old if is_whole else [new]
 
-    def remove_files(self, parts: list[Part]) -> None:
+    def remove_files(self, parts: list[LabelFile]) -> None:
         """Remove the files of parts that are no longer named."""
         for part in parts:
             (self.labels_folder / part.name).unlink(missing_ok=True)
@@ -264,7 +264,7 @@ class Store:
                 f"no space left under {str(self.folder)!r}. Committed work is safe; make room "
                 "and run the same command to resume."
             ) from error
-        commit.manifest["written_by"] = dynmeans.__version__
+        commit.manifest["last_written_with"] = dynmeans.__version__
         with self.transaction():
             insert_commit(self._connection, commit, part)
 
@@ -288,17 +288,17 @@ class Store:
             self._lock.release()
             self._lock = None
 
-    def _write_labels(self, commit: Commit) -> Part | None:
+    def _write_labels(self, commit: Commit) -> LabelFile | None:
         if not commit.labels:
             return None
         first, last = commit.windows[0].record.step, commit.windows[-1].record.step
         table = pa.concat_tables(commit.labels)
-        return label_parts.write_part(self.labels_folder, table, first, last)
+        return label_files.write_part(self.labels_folder, table, first, last)
 
 
-def _delete_parts(connection: sqlite3.Connection, parts: list[Part]) -> None:
+def _delete_parts(connection: sqlite3.Connection, parts: list[LabelFile]) -> None:
     steps = [(part.first_step,) for part in parts]
-    connection.executemany("DELETE FROM parts WHERE first_step = ?", steps)
+    connection.executemany("DELETE FROM label_files WHERE first_step = ?", steps)
 
 
 def _insert_configuration(connection: sqlite3.Connection, fields: Mapping[str, Any]) -> None:
@@ -322,7 +322,7 @@ def check_may_create(folder: Path, overwrite: bool) -> None:
             )
         return
     # What a process that was stopped while it made the run may have left.
-    own = {*_database_files(DATABASE), *_database_files(_FRESH), LOCK_FILE, label_parts.FOLDER}
+    own = {*_database_files(DATABASE), *_database_files(_FRESH), LOCK_FILE, label_files.FOLDER}
     if foreign := {path.name for path in folder.iterdir()} - own:
         raise FileExistsError(
             f"{str(folder)!r} is not a run, and holds other files "
@@ -334,14 +334,14 @@ def _is_empty(folder: Path) -> bool:
     """Say whether a run took nothing in: what made it failed before its first commit."""
     path = folder / DATABASE
     with closing(open_database(path)) as connection, database_errors(path):
-        return holds_nothing(connection)
+        return is_empty_run(connection)
 
 
 def _clear(folder: Path) -> None:
     """Remove an old run. The database goes first: without it, what is left is no run."""
     for name in (*_database_files(DATABASE), *_database_files(_FRESH)):
         (folder / name).unlink(missing_ok=True)
-    label_parts.remove_orphans(folder / label_parts.FOLDER, [])
+    label_files.remove_orphans(folder / label_files.FOLDER, [])
 
 
 def _database_files(name: str) -> tuple[str, ...]:

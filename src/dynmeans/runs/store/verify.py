@@ -1,8 +1,8 @@
 """verify: everything a run folder holds, read once and compared with its digests."""
 
 from dynmeans.follow.memory import Memory
-from dynmeans.runs.store import label_parts
-from dynmeans.runs.store.digests import TABLES, damaged
+from dynmeans.runs.store import label_files
+from dynmeans.runs.store.digests import TABLES, damage_error
 from dynmeans.runs.store.edit_log import read_edits
 from dynmeans.runs.store.run_tables import windows_with_events
 from dynmeans.runs.store.schema import N_ALERTS, N_TOKENS, WORD_TABLE
@@ -14,25 +14,25 @@ def verify(store: Store) -> None:
     with store.snapshot():
         (result,) = store.query("PRAGMA integrity_check")[0]
         if result != "ok":
-            raise damaged(store.folder, str(result))
+            raise damage_error(store.folder, str(result))
         _, memory = store.run_id, store.memory()
         for table in TABLES:
             n_rows = sum(1 for _ in store.rows(table))
             expected = _expected_rows(store, table, memory)
             if expected is not None and n_rows != expected:
-                raise damaged(store.folder, f"{table} has {n_rows} rows, not {expected}")
+                raise damage_error(store.folder, f"{table} has {n_rows} rows, not {expected}")
         for _ in windows_with_events(store):
             pass
         read_edits(store)
-        parts = store.parts()
+        parts = store.label_files()
         n_labels = sum(part.n_rows for part in parts) + (store.manifest(N_LABELS_REMOVED) or 0)
         if n_labels != store.counts()["n_rows"]:
-            raise damaged(store.folder, f"parts hold {n_labels} labels, not one for each row")
+            raise damage_error(store.folder, f"parts hold {n_labels} labels, not one for each row")
     while True:
         try:
-            return label_parts.check_parts(store.labels_folder, parts, contents=True)
+            return label_files.check_parts(store.labels_folder, parts, contents=True)
         except ValueError:
-            if parts == (now := store.parts()):
+            if parts == (now := store.label_files()):
                 raise
             parts = now  # some were joined meanwhile
 
@@ -48,5 +48,5 @@ def _expected_rows(store: Store, table: str, memory: Memory | None) -> int | Non
         return store.counts()["n_dead_letters"]
     if table == "words":
         return int((store.manifest(WORD_TABLE) or {"n_words": 0})["n_words"])
-    entry = {"alerts": N_ALERTS, "tokens": N_TOKENS}.get(table)
+    entry = {"alerts": N_ALERTS, "idempotency_keys": N_TOKENS}.get(table)
     return None if entry is None else store.manifest(entry) or 0

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
+from dynmeans.inputs.format_count import format_count
 from dynmeans.inputs.input_error import InputError
-from dynmeans.inputs.plural import counted
 from dynmeans.inputs.secrets import NOT_SHOWN
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Address:
         """Return the address as it is stored and told."""
         return self.shown
 
-    def hidden(self, text: object) -> str:
+    def redact(self, text: object) -> str:
         """Return a text, such as an error of a client, without the secrets of this address."""
         told, names = str(text), [name for name in self.options if name not in _HARMLESS]
         # A name that is not known may be the rest of a secret with & in it.
@@ -74,17 +74,20 @@ class Address:
         except ValueError as error:
             raise InputError("input", ": {} in {!r}", str(error), str(self)) from error
 
-    def taken(self, *names: str) -> tuple[dict[str, str], dict[str, str]]:
+    def split_options(self, *names: str) -> tuple[dict[str, str], dict[str, str]]:
         """Return the options of these names, and all others."""
         mine = {name: value for name, value in self.options.items() if name in names}
         return mine, {name: v for name, v in self.options.items() if name not in names}
 
     def only(self, *names: str) -> dict[str, str]:
         """Return the options; others than these are refused."""
-        mine, others = self.taken(*names)
+        mine, others = self.split_options(*names)
         if others:  # not named: they may be the rest of a secret with & in it
             rule = ": {!r} has {} that {} not known here; known: {}"
-            n_others, verb = counted(len(others), "option"), "is" if len(others) == 1 else "are"
+            n_others, verb = (
+                format_count(len(others), "option"),
+                "is" if len(others) == 1 else "are",
+            )
             hint = "Write & in a password as %26."
             told = ", ".join(names) or "none"
             raise InputError("input", rule, str(self), n_others, verb, told, hint=hint)
@@ -124,13 +127,13 @@ def parse_address(text: str) -> Address:
     shown += quote(unquote(path), safe="/+#$")
     told = {name: value for name, value in options.items() if name in _HARMLESS}
     shown += f"?{urlencode(told, safe='/:,')}" if told else ""
-    given = {name: _resolved(value) for name, value in options.items()}
+    given = {name: _resolve(value) for name, value in options.items()}
     return Address(
-        scheme, hosts, unquote(path), user or None, _resolved(password) or None, given, shown
+        scheme, hosts, unquote(path), user or None, _resolve(password) or None, given, shown
     )
 
 
-def _resolved(text: str) -> str:
+def _resolve(text: str) -> str:
     """Put what ``${NAME}`` of the environment and ``${file:PATH}`` hold in their place."""
 
     def value(place: re.Match[str]) -> str:

@@ -25,7 +25,7 @@ class Backoff:
     def wait(self, error: object) -> None:
         """Tell why, and wait."""
         pause = self._pause * random.uniform(0.5, 1.0)
-        text = self.hidden(error)
+        text = self.redact(error)
         if not self._is_waiting:
             _log.warning("%s is out of reach: %s. Trying again later.", self._address, text)
             return
@@ -33,9 +33,9 @@ class Backoff:
         self._stop.wait(pause)
         self._pause = min(2 * self._pause, LONGEST_PAUSE)
 
-    def hidden(self, error: object) -> str:
+    def redact(self, error: object) -> str:
         """Return an error in one line, without secrets."""
-        return " ".join(self._address.hidden(error).split())[:300]
+        return " ".join(self._address.redact(error).split())[:300]
 
     def reset(self) -> None:
         """Begin with short pauses again: it worked."""
@@ -64,7 +64,7 @@ class Connected(Generic[Connection]):
             result = work(self._connection)
         except Exception as error:
             if not self._broken(error):
-                if (told := self._backoff.hidden(error)) != " ".join(str(error).split())[:300]:
+                if (told := self._backoff.redact(error)) != " ".join(str(error).split())[:300]:
                     raise ConnectionError(told) from None
                 raise
             self.close()

@@ -56,7 +56,7 @@ class KafkaTopic:
             "socket.keepalive.enable": True,
             "error_cb": self._note_error,
         }
-        self._consumer = _made(kafka.Consumer, settings, address)
+        self._consumer = _make_client(kafka.Consumer, settings, address)
         self._backoff = Backoff(address, stop)
         self._after: dict[str, Any] = {}
         self._behind: set[str] | None = None  # None until partitions are assigned
@@ -75,9 +75,9 @@ class KafkaTopic:
             found = self._consumer.consume(_AT_ONCE, seconds)
         except kafka.KafkaException as error:
             if error.args[0].code() not in _PASSING:
-                told = self._backoff.hidden(_told(error))
+                told = self._backoff.redact(_format_error(error))
                 raise ConnectionError(f"{self._address}: {told}.") from None
-            self._backoff.wait(_told(error))
+            self._backoff.wait(_format_error(error))
             return None
         messages = [message for one in found for message in self._messages(one)]
         if messages:
@@ -166,7 +166,7 @@ class KafkaSink:
             "message.timeout.ms": int(_SEND_SECONDS * 1000),
             "linger.ms": 5,
         }
-        self._producer = _made(kafka.Producer, settings, address)
+        self._producer = _make_client(kafka.Producer, settings, address)
 
     def send(self, run: str, items: Sequence[Item]) -> bool:
         """Send items in order, and wait until brokers have them."""
@@ -191,15 +191,15 @@ class KafkaSink:
         """Nothing is held between two calls."""
 
 
-def _made(kind: Any, settings: dict[str, Any], address: Address) -> Any:
+def _make_client(kind: Any, settings: dict[str, Any], address: Address) -> Any:
     try:
         return kind(settings)
     except kafka.KafkaException as error:
-        told = address.hidden(_told(error))
+        told = address.redact(_format_error(error))
         raise InputError("input", ": {!r}: {}", str(address), told) from None
 
 
-def _told(error: Exception) -> str:
+def _format_error(error: Exception) -> str:
     inner = error.args[0] if error.args else error
     return inner.str() if isinstance(inner, kafka.KafkaError) else str(inner)
 

@@ -46,7 +46,7 @@ class Stream(Protocol):
         """Give the connection back."""
 
 
-class OneSequence:
+class SinglePartitionStream:
     """A stream without partitions, over a connection that is made again after it broke."""
 
     _connection: Connected[Any]

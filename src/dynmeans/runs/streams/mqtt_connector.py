@@ -12,7 +12,7 @@ from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.store.inbox import INBOX, Inbox, Received
 from dynmeans.runs.streams.addresses import Address
 from dynmeans.runs.streams.backoff import FIRST_PAUSE, LONGEST_PAUSE, Backoff
-from dynmeans.runs.streams.message import Item, Message, OneSequence
+from dynmeans.runs.streams.message import Item, Message, SinglePartitionStream
 
 _AT_ONCE = 2000
 _KEEP_ALIVE, _SEND_SECONDS = 60, 10.0
@@ -36,7 +36,7 @@ def make_client(address: Address, name: str, *, manual_ack: bool) -> mqtt.Client
     return client
 
 
-class MqttTopic(OneSequence):
+class MqttTopic(SinglePartitionStream):
     """The topic at ``mqtt://host:port/TOPIC?client=NAME``, or all of a filter (``ships/+/rows``).
 
     Messages come at least once (QoS 1) within a session that the broker keeps. Each is put into

@@ -11,7 +11,13 @@ from psycopg import sql
 from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.streams.addresses import Address
 from dynmeans.runs.streams.backoff import Backoff, Connected
-from dynmeans.runs.streams.message import PARTITION, Item, Message, OneSequence, RowsLostError
+from dynmeans.runs.streams.message import (
+    PARTITION,
+    Item,
+    Message,
+    RowsLostError,
+    SinglePartitionStream,
+)
 
 _AT_ONCE = 2000
 _INTEGERS = ("smallint", "integer", "bigint")
@@ -37,7 +43,7 @@ AND relation IN (SELECT %s::regclass UNION SELECT relid FROM pg_partition_tree(%
 """
 
 
-def connected(address: Address, backoff: Backoff, **options: str) -> Connected[Any]:
+def connect_postgresql(address: Address, backoff: Backoff, **options: str) -> Connected[Any]:
     """Return a connection; options that are not ours are libpq's."""
     host, port = address.host_and_port(5432)
     given = {
@@ -65,7 +71,7 @@ def _is_away(error: Exception) -> bool:
     return away and not any(text in str(error) for text in _WRONG)
 
 
-class PostgresqlTable(OneSequence):
+class PostgresqlTable(SinglePartitionStream):
     """The rows of the table at ``postgresql://host/DATABASE?table=NAME&by=COLUMN``.
 
     Numbers of a sequence are given before rows are committed, so a row may appear after one with
@@ -75,7 +81,7 @@ class PostgresqlTable(OneSequence):
     """
 
     def __init__(self, address: Address, columns: Sequence[str], stop: threading.Event) -> None:
-        mine, others = address.taken("table", "by")
+        mine, others = address.split_options("table", "by")
         if not mine.get("table") or not mine.get("by"):
             raise InputError(
                 "input",
@@ -86,7 +92,7 @@ class PostgresqlTable(OneSequence):
         self._address, self._stop = address, stop
         self._name, self._by = mine["table"], mine["by"]
         self._columns = dict.fromkeys((self._by, *columns))
-        self._connection = connected(address, Backoff(address, stop), **others)
+        self._connection = connect_postgresql(address, Backoff(address, stop), **others)
         self._end: int | None = None  # up to here all rows are there
         self._is_checked = False
 
@@ -104,7 +110,7 @@ class PostgresqlTable(OneSequence):
             self._check(connection)
         after = None if self._after is None else self._after[0]
         if self._end is None or (after is not None and after >= self._end):
-            self._end = self._settled_end(connection, after)
+            self._end = self._last_settled_position(connection, after)
         if self._end is None:
             return []
         rows = self._rows_of(connection, after, self._end)
@@ -141,7 +147,7 @@ class PostgresqlTable(OneSequence):
             what = f"it ends at {end}" if end < after else f"its row {after} is another one"
             raise RowsLostError(str(self._address), f"{what}, and row {after} was read before")
 
-    def _settled_end(self, connection: Any, after: int | None) -> int | None:
+    def _last_settled_position(self, connection: Any, after: int | None) -> int | None:
         """Return the highest number, once all who could still add a lower one are done."""
         table, by = sql.Identifier(*self._name.split(".")), sql.Identifier(self._by)
         highest = sql.SQL("SELECT max({by}) FROM {table}").format(by=by, table=table)
@@ -156,16 +162,16 @@ class PostgresqlTable(OneSequence):
         return None if waited_for else int(end)
 
     def _writers(self, connection: Any) -> set[str]:
-        name = self._quoted(connection)
+        name = self._quote(connection)
         return {row[0] for row in connection.execute(_WRITERS, (name, name)).fetchall()}
 
-    def _quoted(self, connection: Any) -> str:
+    def _quote(self, connection: Any) -> str:
         return sql.Identifier(*self._name.split(".")).as_string(connection)
 
     def _check(self, connection: Any) -> None:
         """Refuse a column that cannot tell where to begin again."""
         try:
-            found = connection.execute(_COLUMNS, (self._quoted(connection), self._by)).fetchone()
+            found = connection.execute(_COLUMNS, (self._quote(connection), self._by)).fetchone()
         except psycopg.errors.UndefinedTable as error:
             raise InputError(
                 "input", ": {!r} has no table {!r}", str(self._address), self._name
@@ -195,12 +201,12 @@ class PostgresqlSink:
     """
 
     def __init__(self, address: Address, stop: threading.Event) -> None:
-        mine, others = address.taken("table")
+        mine, others = address.split_options("table")
         if not mine.get("table"):
             raise InputError("to", ": {!r} must name a table: ?table=NAME", str(address))
         self._table = sql.Identifier(*mine["table"].split("."))
         backoff = Backoff(address, stop, is_waiting=False)
-        self._connection = connected(address, backoff, **others)
+        self._connection = connect_postgresql(address, backoff, **others)
 
     def send(self, run: str, items: Sequence[Item]) -> bool:
         """Insert what is not there yet, in one transaction."""

@@ -11,13 +11,21 @@ from redis.retry import Retry
 from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.streams.addresses import Address
 from dynmeans.runs.streams.backoff import Backoff, Connected
-from dynmeans.runs.streams.message import PARTITION, Item, Message, OneSequence, RowsLostError
+from dynmeans.runs.streams.message import (
+    PARTITION,
+    Item,
+    Message,
+    RowsLostError,
+    SinglePartitionStream,
+)
 
 _AT_ONCE = 2000
 JSON_FIELD = "json"
 
 
-def connected(address: Address, backoff: Backoff, check: Callable[[Any], None]) -> Connected[Any]:
+def connect_redis(
+    address: Address, backoff: Backoff, check: Callable[[Any], None]
+) -> Connected[Any]:
     """Return a connection to the server of an address, checked whenever it is made."""
     host, port = address.host_and_port(6379)
     if not address.path.isdecimal() and address.path:
@@ -49,7 +57,7 @@ def _is_away(error: Exception) -> bool:
     return isinstance(error, away) or "LOADING" in str(error)
 
 
-class RedisStream(OneSequence):
+class RedisStream(SinglePartitionStream):
     """The stream at ``redis://host:port/database?stream=NAME``.
 
     An entry is a row: its fields are columns, or one field, `json`, holds an object.
@@ -60,7 +68,7 @@ class RedisStream(OneSequence):
 
     def __init__(self, address: Address, columns: Sequence[str], stop: threading.Event) -> None:
         self._address, self._key = address, _stream_of(address)
-        self._connection = connected(address, Backoff(address, stop), self._check_same_stream)
+        self._connection = connect_redis(address, Backoff(address, stop), self._check_same_stream)
 
     def poll(self, seconds: float) -> list[Message] | None:
         """Return the next entries, waiting for one if there is none."""
@@ -109,7 +117,7 @@ class RedisSink:
     def __init__(self, address: Address, stop: threading.Event) -> None:
         self._key = _stream_of(address)
         backoff = Backoff(address, stop, is_waiting=False)
-        self._connection = connected(address, backoff, lambda client: None)
+        self._connection = connect_redis(address, backoff, lambda client: None)
 
     def send(self, run: str, items: Sequence[Item]) -> bool:
         """Add what is not there yet."""
@@ -142,13 +150,13 @@ def _message(entry: bytes, fields: Mapping[bytes, bytes], number: int) -> Messag
     offset = [*_numbers(entry), number]
     body: Any = fields.get(JSON_FIELD.encode())
     if body is None:
-        body = {_shown(name): _value(value) for name, value in fields.items()}
+        body = {_format_field(name): _value(value) for name, value in fields.items()}
     return Message(PARTITION, offset, _text(offset), body)
 
 
 def _value(value: bytes) -> Any:
     """A number where the text is one."""
-    text = _shown(value)
+    text = _format_field(value)
     if "_" in text:  # which Python would pass over
         return text
     for kind in (int, float):
@@ -159,12 +167,12 @@ def _value(value: bytes) -> Any:
     return text
 
 
-def _shown(value: bytes | str) -> str:
+def _format_field(value: bytes | str) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
 
 def _numbers(entry: bytes | str) -> list[int]:
-    first, _, second = _shown(entry).partition("-")
+    first, _, second = _format_field(entry).partition("-")
     return [int(first), int(second or 0)]
 
 

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from dynmeans.runs.run import Run
 from dynmeans.runs.store.run_tables import windows_with_events
-from dynmeans.runs.store.sent import next_to_send, note_sent
+from dynmeans.runs.store.sink_offsets import commit_offset, next_unsent_step
 from dynmeans.runs.streams.addresses import open_sink, parse_address
 from dynmeans.runs.streams.backoff import FIRST_PAUSE, LONGEST_PAUSE
 from dynmeans.runs.streams.message import Item, Sink
@@ -16,7 +16,7 @@ from dynmeans.runs.streams.message import Item, Sink
 _AT_ONCE = 2000
 
 
-class Forwarder:
+class ResultForwarder:
     """Sends windows once they are committed; a place that is away is tried with a later one."""
 
     def __init__(self, run: Run, address: str, kind: str, stop: threading.Event) -> None:
@@ -30,13 +30,13 @@ class Forwarder:
         """Send the windows that were not sent yet; False if the place is away."""
         if time.monotonic() < self._next_try and not is_last:
             return False
-        for step, items in self._windows(next_to_send(self._run.store, self._sent_to) or 0):
+        for step, items in self._windows(next_unsent_step(self._run.store, self._sent_to) or 0):
             for begin in range(0, len(items), _AT_ONCE):
                 if not self._sink.send(self._name, items[begin : begin + _AT_ONCE]):
                     self._next_try = time.monotonic() + self._pause
                     self._pause = min(2 * self._pause, LONGEST_PAUSE)
                     return False
-            note_sent(self._run.store, self._sent_to, step + 1)
+            commit_offset(self._run.store, self._sent_to, step + 1)
         self._pause = FIRST_PAUSE
         return True
 

@@ -40,8 +40,8 @@ __device__ __forceinline__ double widened(double root, double margin) {
 // of the centers. `margin` is that of both; a dormant slot's cost grows slower than that of the own one
 // falls, so that halving finds where they meet.
 __device__ __forceinline__ double least_distance(double gap, double margin, double offset, double scale,
-                                                 bool is_dormant, double reach) {
-    if (!is_dormant) return (gap - margin) / 2.0;
+                                                 bool is_inactive, double reach) {
+    if (!is_inactive) return (gap - margin) / 2.0;
     double low = 0.0, high = reach;
     for (int turn = 0; turn < 40; ++turn) {
         const double u = (low + high) / 2.0, least = fmax(gap - u, 0.0);
@@ -67,11 +67,11 @@ constexpr float kDue = -1.f;  // a due date that is over
 
 // For each slot those that its rows may come to prefer, and from which distance on; one block for each.
 extern "C" __global__ void near_slots(const double* centers, const double* offsets,
-                                      const double* scales, const u8* is_dormant,
+                                      const double* scales, const u8* is_inactive,
                                       const double* margins, int n_slots, int d, double new_penalty,
                                       int2* near, int* n_near) {
     const int k = blockIdx.x;
-    if (is_dormant[k]) return;
+    if (is_inactive[k]) return;
     const double reach = sqrt(new_penalty) * (1.0 + 1e-9);
     for (int j = threadIdx.x; j < n_slots; j += blockDim.x) {
         if (j == k) continue;
@@ -81,7 +81,7 @@ extern "C" __global__ void near_slots(const double* centers, const double* offse
             sum += gap * gap;
         }
         const double gap = sqrt(sum) * (1.0 - 1e-9) - 1e-150, margin = margins[k] + margins[j];
-        const double least = least_distance(gap, margin, offsets[j], scales[j], is_dormant[j], reach);
+        const double least = least_distance(gap, margin, offsets[j], scales[j], is_inactive[j], reach);
         if (least * (1.0 - 1e-7) > reach) continue;
         near[(i64)k * n_slots + atomicAdd(n_near + k, 1)] =
             make_int2(j, __float_as_int(__double2float_rd(fmax(least, 0.0) * (1.0 - 1e-8))));
@@ -268,7 +268,7 @@ struct Held {
     float* due;
     const Drift* drifts;
     const double *centers, *offsets, *scales;
-    const u8* is_dormant;
+    const u8* is_inactive;
     int n_slots;
     double new_penalty;
 
@@ -341,7 +341,7 @@ struct Moves {
         const int wish = two.best.cost > held.new_penalty ? -1 : two.best.slot, label = held.labels[p];
         if (FEW) held.due[p] = held.next_date(two, wish, label, choice);
         if (wish == label) return;
-        if (wish < 0 || held.is_dormant[wish]) {
+        if (wish < 0 || held.is_inactive[wish]) {
             status->has_event = 1;
             return;
         }
@@ -356,10 +356,10 @@ struct Moves {
 extern "C" __global__ void __launch_bounds__(256, 2) border_wishes(
     const ROW* rows, i64 n, int d, const int* labels, const int4* choices, const int* more, float* due,
     const Drift* drifts, const double* centers, const double* offsets, const double* scales,
-    const u8* is_dormant, int n_slots, double new_penalty, int4* moved, int* left, int* joined,
+    const u8* is_inactive, int n_slots, double new_penalty, int4* moved, int* left, int* joined,
     Status* status, double*, int, int number) {
     if (!begins(status, number)) return;
-    const Held held{rows, d, labels, choices, more, due, drifts, centers, offsets, scales, is_dormant,
+    const Held held{rows, d, labels, choices, more, due, drifts, centers, offsets, scales, is_inactive,
                     n_slots, new_penalty};
     const Moves moves{moved, left, joined, status + number};
     const int lane = threadIdx.x & 31;

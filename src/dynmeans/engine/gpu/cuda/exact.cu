@@ -212,7 +212,7 @@ extern "C" __global__ void __launch_bounds__(256) followers(
 
 // Rows of a label, from key `low` on, that prefer the slot they wish for, of those opened `since`, to
 // their own, of `own_centers`: they take it if it was there at their turn. Otherwise they are listed.
-extern "C" __global__ void __launch_bounds__(256) take_drawn(
+extern "C" __global__ void __launch_bounds__(256) label_attracted(
     const ROW* points, i64 n, int d, const u64* keys, const u64* ties, u64 low,
     const double* own_centers, const int* slots, const Turn* since, const int* wishes,
     const double* centers, const double* offsets, const double* scales, int* labels, int* listed,

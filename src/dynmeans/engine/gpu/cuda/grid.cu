@@ -66,7 +66,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_cheapest(
 extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_label(
     const ROW* points, i64 begin, i64 n, const u64* keys, const double* weights, u64 low,
     const Grid* grid, const u32* cells, const int* lists, const Center* centers, int n_slots,
-    double new_penalty, int is_near, const u8* is_dormant, int* labels, int* listed,
+    double new_penalty, int is_near, const u8* is_inactive, int* labels, int* listed,
     int* n_listed) {
     const Center* table = near_table(centers, n_slots, is_near);
     Gathered<kThreads> gathered;
@@ -74,7 +74,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_label(
         bool proposes = false;
         if (i < n && keys[i] >= low && (!weights || weights[i] > 0.0)) {
             const int wish = cheapest_in(entry, y, lists, table, n_slots, new_penalty);
-            proposes = wish < 0 || is_dormant[wish];
+            proposes = wish < 0 || is_inactive[wish];
             if (!proposes) __stcs(labels + i, wish);
         }
         gathered.add(proposes, (int)i, 0, listed, nullptr, n_listed);
@@ -85,7 +85,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_label(
 // Rows of a label, from key `low` on, that prefer a slot of the grid, which was opened `since`, to
 // their own, of `own_centers`: they take the cheapest if it was there at their turn. Otherwise
 // they are listed.
-extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_drawn(
+extern "C" __global__ void __launch_bounds__(kThreads, 1) grid_attracted(
     const ROW* points, i64 begin, i64 n, const u64* keys, const u64* ties, u64 low,
     const double* own_centers, const int* slots, const Turn* since, const Grid* grid,
     const u32* cells, const int* lists, const Center* centers, int n_slots, double new_penalty,

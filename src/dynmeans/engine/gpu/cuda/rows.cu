@@ -102,13 +102,13 @@ extern "C" __global__ void __launch_bounds__(256) select_early(i64 n, const u64*
 // is another.
 extern "C" __global__ void __launch_bounds__(256) label_rest(
     i64 n, const u64* keys, const double* weights, u64 low, const int* wishes,
-    const u8* is_dormant, int* labels, int* listed, int* n_listed, float* bounds) {
+    const u8* is_inactive, int* labels, int* listed, int* n_listed, float* bounds) {
     Gathered<> gathered;
     for (i64 first = (i64)blockIdx.x * 256; first < n; first += (i64)gridDim.x * 256) {
         const i64 i = first + threadIdx.x;
         const bool is_rest = i < n && keys[i] >= low && (!weights || weights[i] > 0.0);
         const int wish = i < n ? wishes[i] : 0;
-        const bool proposes = is_rest && (wish < 0 || is_dormant[wish]);
+        const bool proposes = is_rest && (wish < 0 || is_inactive[wish]);
         if (is_rest && !proposes) labels[i] = wish;
         if (bounds && i < n && labels[i] != wish) bounds[i] = 0.f;
         gathered.add(proposes, (int)i, 0, listed, nullptr, n_listed);
@@ -123,11 +123,11 @@ extern "C" __global__ void rename_labels(i64 n, const int* renamed, int* labels)
 }
 
 // Indices into a list of the rows that open or revive a cluster.
-extern "C" __global__ void find_proposers(const int* choices, int n, const u8* is_dormant, int* listed,
+extern "C" __global__ void find_proposers(const int* choices, int n, const u8* is_inactive, int* listed,
                                           int* n_listed) {
     const i64 n_threads = (i64)gridDim.x * blockDim.x;
     for (i64 p = (i64)blockIdx.x * blockDim.x + threadIdx.x; p < n; p += n_threads) {
-        const bool wants = choices[p] < 0 || is_dormant[choices[p]];
+        const bool wants = choices[p] < 0 || is_inactive[choices[p]];
         const int at = reserve(wants, n_listed);
         if (wants) listed[at] = (int)p;
     }
@@ -140,13 +140,13 @@ struct Chooser {
 };
 
 extern "C" __global__ void tell_choosers(const int* rows, const int* choices, int n, const u64* keys,
-                                         const u64* ties, const int* labels, const u8* is_dormant,
+                                         const u64* ties, const int* labels, const u8* is_inactive,
                                          const u8* all_left, int n_start, Chooser* found, int most,
                                          int* n_found) {
     const i64 n_threads = (i64)gridDim.x * blockDim.x;
     for (i64 p = (i64)blockIdx.x * blockDim.x + threadIdx.x; p < n; p += n_threads) {
         const int i = rows[p], choice = choices[p], label = labels[i];
-        bool wants = choice < 0 || is_dormant[choice];
+        bool wants = choice < 0 || is_inactive[choice];
         if (all_left) {
             wants |= all_left[label];
             if (choice >= 0 && choice < n_start) wants |= all_left[choice];

@@ -24,7 +24,7 @@ extern "C" __global__ void __launch_bounds__(512) count_labels(const int* labels
 
 // Writes the rows from `begin` on slot after slot; `next` is where each slot's rows begin, and then
 // end. A block deals out `n_tile` rows at a time and asks for room in each slot once.
-extern "C" __global__ void __launch_bounds__(512) deal_rows(const int* labels, i64 n, int begin,
+extern "C" __global__ void __launch_bounds__(512) sort_rows_by_slot(const int* labels, i64 n, int begin,
                                                             int n_slots, int is_shared, i64 n_tile,
                                                             u64* next, int* dealt) {
     extern __shared__ u32 here[];
@@ -115,7 +115,7 @@ struct SlotBins {
 
 // A warp adds 256 dealt rows, but for their squares. The numbers of 32 rows are read together, and
 // several rows are under way at once.
-extern "C" __global__ void __launch_bounds__(256, 2) add_dealt(
+extern "C" __global__ void __launch_bounds__(256, 2) sum_sorted(
     const ROW* points, int d, const double* weights, const u64* ends, int n_slots, const int* dealt,
     i64 n_dealt, const double* shifts, int n_columns, double* sums) {
     constexpr int kTimes = 8, kAtOnce = 8, kPlaces = 32 / WIDTH, kStep = kPlaces * kAtOnce;

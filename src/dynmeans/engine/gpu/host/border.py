@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _PASSES_AHEAD = 8.0  # that a margin is meant for, at the speed of the last pass
 _LEAST_AHEAD, _MOST_AHEAD = 4.0, 4096.0
 _ROWS_AHEAD = 4.0  # and rows that may join from the root of lambda away
-_FEW_MOVES = 128  # one row in so many moves, where the border is sought
+_SMALL_N_MOVES = 128  # one row in so many moves, where the border is sought
 _MOST_HELD, _FEW_HELD = 10, 2**16  # one row in so many, or so many of few
 # Opening a border is worth so many looks at all rows, one by one; a pass has costs besides those of
 # the rows it holds, and opening has more.
@@ -69,16 +69,16 @@ class Margins:
         if self._wait:
             self._wait -= 1
             return None
-        if before is None or not np.array_equal(before.is_dormant, slots.is_dormant):
+        if before is None or not np.array_equal(before.is_inactive, slots.is_inactive):
             return None
-        if not 0 < n_moved <= self._n_points / _FEW_MOVES:
+        if not 0 < n_moved <= self._n_points / _SMALL_N_MOVES:
             return None
         steps = slots.centers - before.centers
         speeds = np.sqrt(np.einsum("ij,ij->i", steps, steps)) / n_passes
         margins = self._ahead * np.maximum(speeds, speeds.mean())
         with np.errstate(divide="ignore"):
             margins += _ROWS_AHEAD * self._reach / counts
-        return np.where(slots.is_dormant, 0.0, np.minimum(margins, self._widest))
+        return np.where(slots.is_inactive, 0.0, np.minimum(margins, self._widest))
 
     def learn(self, n_held: int | None, n_passes: int, *, is_due: bool) -> None:
         """Take note of how many rows were held (None: too many), and for how many passes.

@@ -16,7 +16,7 @@ import numpy as np
 from dynmeans.engine.gpu.host.slots import Slots
 
 _ROUNDING = 1.0 + 1e-9
-_MOST_DRIFT = 1e30  # above, the bounds might not fit into a float
+_MAX_DRIFT = 1e30  # above, the bounds might not fit into a float
 
 
 class Bounds:
@@ -46,13 +46,13 @@ class Bounds:
     def follow(self, slots: Slots) -> bool:
         """Let the centers move to these; False where no bound is known beside them."""
         before = self._slots
-        if before is None or not np.array_equal(before.is_dormant, slots.is_dormant):
+        if before is None or not np.array_equal(before.is_inactive, slots.is_inactive):
             self.forget()
             return False
         steps = slots.centers - before.centers
         farthest = math.sqrt(np.einsum("ij,ij->i", steps, steps).max(initial=0.0))
         drift = (self.drift + farthest * _ROUNDING) * _ROUNDING
-        if not drift < _MOST_DRIFT:
+        if not drift < _MAX_DRIFT:
             self.forget()
             return False
         self._slots, self.drift = slots, drift

@@ -56,7 +56,7 @@ class EventLog:
         )
 
     @property
-    def opened_rows(self) -> IntArray:
+    def new_cluster_rows(self) -> IntArray:
         """Rows at which clusters were born and revived, in the order of `versions`."""
         return np.concatenate([self.born["row"], self.revived_at["row"]])
 
@@ -70,7 +70,7 @@ class EventLog:
 
     def versions(self, start: Slots, memory: Memory, opened: FloatArray) -> Versions:
         """Return the versions of all slots; `opened` has the points of `opened_rows`."""
-        frozen, n_born = Versions.frozen(start), len(self.born)
+        frozen, n_born = Versions.freeze(start), len(self.born)
         asleep = self.emptied < len(memory)
         falls, fallen = self.emptied[asleep], self.emptied_at[asleep]
         n_opened, n_extra = len(opened), len(opened) + len(falls)
@@ -85,13 +85,13 @@ class EventLog:
 
         zeros, ones = np.zeros(n_opened), np.ones(n_opened)
         centers = [frozen.centers, opened[:n_born]]
-        centers += [memory.revived(self.revived, opened[n_born:]), memory.centers[falls]]
+        centers += [memory.revive_slots(self.revived, opened[n_born:]), memory.centers[falls]]
         return Versions(
             np.concatenate([frozen.slots, len(start) + np.arange(n_born), self.revived, falls]),
             np.concatenate(centers),
             np.concatenate([frozen.offsets, zeros, memory.offsets[falls]]),
             np.concatenate([frozen.scales, ones, memory.scales[falls]]),
-            np.concatenate([frozen.is_dormant, zeros > 0, np.ones(len(falls), dtype=bool)]),
+            np.concatenate([frozen.is_inactive, zeros > 0, np.ones(len(falls), dtype=bool)]),
             join(frozen.since, self.born, self.revived_at, fallen),
             until,
             start,
@@ -108,11 +108,11 @@ class Choosers:
     places: IntArray
 
 
-def imply_log(choosers: Choosers, versions: Versions, all_left: IntArray) -> EventLog:
+def derive_log(choosers: Choosers, versions: Versions, all_left: IntArray) -> EventLog:
     """Read the events off what rows chose; `all_left` are the slots that all their rows left."""
     turns, choices = choosers.turns, choosers.choices
     born = turns[choices == OPEN_NEW]
-    wakes = np.append(versions.is_dormant, False)[choices]
+    wakes = np.append(versions.is_inactive, False)[choices]
     revived, revived_at = _first_of_each(versions.slots[choices[wakes]], turns[wakes])
     has_left = np.isin(choosers.labels, all_left) & (choices != choosers.labels)
     emptied, emptied_at = _last_of_each(choosers.labels[has_left], turns[has_left])
@@ -126,9 +126,9 @@ def imply_log(choosers: Choosers, versions: Versions, all_left: IntArray) -> Eve
     return EventLog(born[in_order(born)], revived, revived_at, emptied[~stays], emptied_at[~stays])
 
 
-def imply_births(turns: TurnArray, choices: IntArray, versions: Versions) -> EventLog:
+def derive_births(turns: TurnArray, choices: IntArray, versions: Versions) -> EventLog:
     """Read the events off the choices of rows without labels, given in the order of their turns."""
-    wakes = np.append(versions.is_dormant, False)[choices]
+    wakes = np.append(versions.is_inactive, False)[choices]
     revived, at = np.unique(versions.slots[choices[wakes]], return_index=True)
     return EventLog(turns[choices == OPEN_NEW], revived, turns[wakes][at])
 
@@ -145,7 +145,7 @@ def _last_of_each(slots: IntArray, turns: TurnArray) -> tuple[IntArray, TurnArra
     return found, turns[order][at]
 
 
-def settle_log(log: EventLog, imply: Callable[[EventLog], EventLog]) -> EventLog:
+def iterate_to_fixed_point(log: EventLog, imply: Callable[[EventLog], EventLog]) -> EventLog:
     """Replace the log by what it implies until it comes back unchanged."""
     while True:
         implied = imply(log)

@@ -9,16 +9,16 @@ from dynmeans.engine.gpu.host.event_log import (
     Choosers,
     EventLog,
     Version,
-    imply_births,
-    imply_log,
-    settle_log,
+    derive_births,
+    derive_log,
+    iterate_to_fixed_point,
     union,
 )
 from dynmeans.engine.gpu.host.rows import Compared, Listed, Rows
 from dynmeans.engine.gpu.host.slots import Memory, Slots, Versions
 from dynmeans.records.arrays import IntArray
 
-_MOST_PROPOSERS = 8192  # that are replayed together
+_MAX_PROPOSERS = 8192  # that are replayed together
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Passes:
         if len(listed) == 0:
             return start
         choices = rows.cheapest(listed, start, self.new_penalty)
-        proposers = rows.proposing(listed, choices, start.is_dormant) if len(start) else listed
+        proposers = rows.propose_moves(listed, choices, start.is_inactive) if len(start) else listed
         log = self._events_among(proposers, start)
         versions = self._versions(log, start)
         if len(proposers):
@@ -66,10 +66,10 @@ class Passes:
         versions = self._versions(log, start)
         # A row that keeps its slot beside all that was opened keeps it beside any part of that, and
         # one that takes the cheapest of all takes it beside any part that has it.
-        others = rows.drawn(versions, start, low, self.new_penalty)
+        others = rows.attracted_rows(versions, start, low, self.new_penalty)
         choices = rows.choose(others, rows.labels_of(others), versions, self.new_penalty)
         rows.set_labels(others, choices, versions.slots)
-        base = None if start.is_dormant.any() else rows.nowhere(len(proposers))
+        base = None if start.is_inactive.any() else rows.nowhere(len(proposers))
         choices = rows.choose(proposers, base, versions, self.new_penalty)
         rows.set_labels(proposers, choices, versions.slots)
         rows.label_born(log.born["row"], len(start))
@@ -77,10 +77,10 @@ class Passes:
 
     def _events_among(self, proposers: Listed, start: Slots) -> EventLog:
         """Return the events of rows without labels, those that come first first."""
-        rows, known, only_births = self.rows, EventLog(), not start.is_dormant.any()
+        rows, known, only_births = self.rows, EventLog(), not start.is_inactive.any()
         proposers = rows.in_order(proposers)
         while len(proposers):
-            few, proposers = proposers[:_MOST_PROPOSERS], proposers[_MOST_PROPOSERS:]
+            few, proposers = proposers[:_MAX_PROPOSERS], proposers[_MAX_PROPOSERS:]
             if only_births:
                 opened = rows.open_in_order(few, self.new_penalty)
                 known = union(known, EventLog(rows.turns(opened)))
@@ -90,24 +90,24 @@ class Passes:
                 versions = self._versions(known, start)
                 base = rows.nowhere(len(proposers)) if only_births else None
                 choices = rows.choose(proposers, base, versions, self.new_penalty)
-                proposers = rows.proposing(proposers, choices, versions.is_dormant)
+                proposers = rows.propose_moves(proposers, choices, versions.is_inactive)
                 proposers = rows.in_order(proposers)
         return known
 
     def _settle_unlabeled(self, listed: Listed, start: Slots, known: EventLog) -> EventLog:
         rows, turns = self.rows, self.rows.turns(listed)
-        base = rows.choose(listed, None, Versions.frozen(start), self.new_penalty)
+        base = rows.choose(listed, None, Versions.freeze(start), self.new_penalty)
 
         def imply(log: EventLog) -> EventLog:
             versions = self._versions(log, start)
             choices = rows.choose(listed, base, versions, self.new_penalty)
-            return union(known, imply_births(turns, rows.in_memory(choices), versions))
+            return union(known, derive_births(turns, rows.to_numpy(choices), versions))
 
-        return settle_log(self._guess(listed, base, start, known), imply)
+        return iterate_to_fixed_point(self._guess(listed, base, start, known), imply)
 
     def _guess(self, listed: Listed, base: Listed, start: Slots, known: EventLog) -> EventLog:
         """Begin with the events of rows that can revive nothing, and the first of each revival."""
-        rows, turns, choices = self.rows, self.rows.turns(listed), self.rows.in_memory(base)
+        rows, turns, choices = self.rows, self.rows.turns(listed), self.rows.to_numpy(base)
         at = np.flatnonzero(choices == OPEN_NEW)
         born = rows.turns(rows.open_in_order(rows.take(listed, at), self.new_penalty))
         wakes = np.flatnonzero((choices != OPEN_NEW) & ~np.isin(choices, known.revived))
@@ -122,16 +122,16 @@ class Passes:
         change its choice: those it may prefer are looked for whenever a version is new.
         """
         left, joined = found.left, found.joined
-        opens = joined[-1] > 0 or bool(joined[:-1][start.is_dormant].any())
+        opens = joined[-1] > 0 or bool(joined[:-1][start.is_inactive].any())
         if not opens and not ((left > 0) & (left == n_members)).any():
             self.rows.relabel(found.listed, found.wishes, None, len(start))
             return n_members - left + joined[:-1]
         replay = _Replay(self, start, n_members, found)
-        log = settle_log(EventLog(), replay.imply)
+        log = iterate_to_fixed_point(EventLog(), replay.imply)
         return replay.make(log)
 
     def _versions(self, log: EventLog, start: Slots) -> Versions:
-        return log.versions(start, self.memory, self.rows.points(log.opened_rows))
+        return log.versions(start, self.memory, self.rows.points(log.new_cluster_rows))
 
 
 class _Replay:
@@ -139,10 +139,10 @@ class _Replay:
 
     def __init__(self, passes: Passes, start: Slots, n_members: IntArray, found: Compared) -> None:
         self._passes, self._start, self._n_members = passes, start, n_members
-        self._listed, self._base = found.listed, found.wishes
+        self._list_rows, self._base = found.listed, found.wishes
         self._known: set[Version] = set()
         # Without events rows choose what they wish.
-        self._versions, self._choices = Versions.frozen(start), found.wishes
+        self._versions, self._choices = Versions.freeze(start), found.wishes
         self._left, self._joined = found.left, found.joined
         passes.rows.begin_events(found.listed)
 
@@ -151,16 +151,16 @@ class _Replay:
             self._choose(log)
         left = self._left[: len(self._start)]
         all_left = np.flatnonzero((left > 0) & (left == self._n_members))
-        by = (self._listed, self._choices, self._versions, all_left)
+        by = (self._list_rows, self._choices, self._versions, all_left)
         self._choosers: Choosers = self._passes.rows.choosers(*by)
-        return imply_log(self._choosers, self._versions, all_left)
+        return derive_log(self._choosers, self._versions, all_left)
 
     def _choose(self, log: EventLog) -> None:
         passes, rows = self._passes, self._passes.rows
         self._versions = versions = passes._versions(log, self._start)
         self._take_followers(log, versions)
-        self._choices = rows.choose(self._listed, self._base, versions, passes.new_penalty)
-        self._left, self._joined = rows.count_moves(self._listed, self._choices, len(versions))
+        self._choices = rows.choose(self._list_rows, self._base, versions, passes.new_penalty)
+        self._left, self._joined = rows.count_moves(self._list_rows, self._choices, len(versions))
 
     def _take_followers(self, log: EventLog, versions: Versions) -> None:
         names, rows = log.names(len(self._passes.memory)), self._passes.rows
@@ -171,7 +171,7 @@ class _Replay:
         extra = np.array(fresh) + len(self._start)
         penalty = self._passes.new_penalty
         found = rows.followers(self._start, versions, extra, penalty)
-        self._listed = rows.join(self._listed, found)
+        self._list_rows = rows.join(self._list_rows, found)
         self._base = rows.join(self._base, rows.labels_of(found))
 
     def make(self, log: EventLog) -> IntArray:
@@ -189,5 +189,5 @@ class _Replay:
         n_slots = int(versions.slots.max()) + 1
         members = np.bincount(versions.slots, joined, minlength=n_slots).astype(np.int64)
         members[:n_start] += self._n_members - self._left[:n_start]
-        rows.relabel(self._listed, self._choices, versions.slots, n_slots)
+        rows.relabel(self._list_rows, self._choices, versions.slots, n_slots)
         return members

@@ -37,7 +37,7 @@ class Memory:
         """Return how many are remembered."""
         return len(self.centers)
 
-    def revived(self, slots: IntArray, points: FloatArray) -> FloatArray:
+    def revive_slots(self, slots: IntArray, points: FloatArray) -> FloatArray:
         """Return the centers of clusters revived at these points."""
         gamma = self.gamma[slots][:, None]
         centers: FloatArray = (gamma * self.centers[slots] + points) / (gamma + 1.0)
@@ -51,22 +51,22 @@ class Slots:
     centers: FloatArray
     offsets: FloatArray
     scales: FloatArray
-    is_dormant: BoolArray
+    is_inactive: BoolArray
 
     @classmethod
     def asleep(cls, memory: Memory) -> "Slots":
         """Return the slots before the first point: every remembered cluster can be revived."""
-        is_dormant = np.ones(len(memory), dtype=bool)
-        return cls(memory.centers, memory.offsets, memory.scales, is_dormant)
+        is_inactive = np.ones(len(memory), dtype=bool)
+        return cls(memory.centers, memory.offsets, memory.scales, is_inactive)
 
     @classmethod
     def at(cls, centers: FloatArray, n_members: IntArray, memory: Memory) -> "Slots":
         """Return the slots between passes: those without points lie as remembered."""
-        is_dormant = n_members == 0
+        is_inactive = n_members == 0
         offsets, scales = np.zeros(len(centers)), np.ones(len(centers))
-        asleep = np.flatnonzero(is_dormant)
+        asleep = np.flatnonzero(is_inactive)
         offsets[asleep], scales[asleep] = memory.offsets[asleep], memory.scales[asleep]
-        return cls(centers, offsets, scales, is_dormant)
+        return cls(centers, offsets, scales, is_inactive)
 
     def __len__(self) -> int:
         """Return the number of slots."""
@@ -84,17 +84,17 @@ class Versions:
     centers: FloatArray
     offsets: FloatArray
     scales: FloatArray
-    is_dormant: BoolArray
+    is_inactive: BoolArray
     since: TurnArray
     until: TurnArray
     start: Slots
 
     @classmethod
-    def frozen(cls, slots: Slots) -> "Versions":
+    def freeze(cls, slots: Slots) -> "Versions":
         """Return the slots as they stand, for all rows."""
         n = len(slots)
         since, until = np.full(n, FIRST), np.full(n, NEVER)
-        numbers, dormant = np.arange(n), slots.is_dormant
+        numbers, dormant = np.arange(n), slots.is_inactive
         table = (numbers, slots.centers, slots.offsets, slots.scales, dormant)
         return cls(*table, since, until, slots)
 
@@ -115,15 +115,15 @@ class Versions:
     def last(self) -> Slots:
         """Return the slots after the last row of a first pass, in which none is emptied."""
         if self.n_last == len(self) and (self.slots[1:] > self.slots[:-1]).all():
-            return Slots(self.centers, self.offsets, self.scales, self.is_dormant)
+            return Slots(self.centers, self.offsets, self.scales, self.is_inactive)
         stays = np.flatnonzero(self.until["row"] == NEVER["row"])
         stays = stays[np.argsort(self.slots[stays])]
         return Slots(
-            self.centers[stays], self.offsets[stays], self.scales[stays], self.is_dormant[stays]
+            self.centers[stays], self.offsets[stays], self.scales[stays], self.is_inactive[stays]
         )
 
     def opened(self) -> tuple[Slots, IntArray, TurnArray]:
         """Return what events of a first pass added, by slot: centers, slots, and since when."""
         new = self.n_start + np.argsort(self.slots[self.n_start :])
-        added = (self.centers[new], self.offsets[new], self.scales[new], self.is_dormant[new])
+        added = (self.centers[new], self.offsets[new], self.scales[new], self.is_inactive[new])
         return Slots(*added), self.slots[new], self.since[new]

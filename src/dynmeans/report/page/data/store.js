@@ -200,7 +200,7 @@ class ReportStore {
 
   // The forgotten cluster in whose place this one was born, unless the two are shown as one.
   linkOf(id) {
-    const link = (this.header.links ?? []).find(([, other]) => other === id);
+    const link = (this.header.suggested_matches ?? []).find(([, other]) => other === id);
     return link && this.shownAs(link[0]) !== this.shownAs(id) ? link : null;
   }
 

@@ -13,7 +13,7 @@ class View {
     this.isYDown = Boolean(store.header.y_down); // as pixels of a picture are counted
     this.fitsBatch = false;
     this.readFamilies();
-    const { min_cluster_size: minSize = 1, min_life: minLife = 1 } = store.header.confirmed ?? {};
+    const { min_cluster_size: minSize = 1, min_batches: minLife = 1 } = store.header.confirmed ?? {};
     Object.assign(this, { minSize, minLife });
     this.onlyFamily = null; // the family looked at, if one is
     this.search = ""; // the clusters looked for

@@ -8,7 +8,7 @@ const COLUMNS = {
 };
 const LARGEST = 1e100; // as in the package: squares of differences stay finite
 const LARGEST_WEIGHT = 1e50;
-const MOST_ORDERS = 10000;
+const MAX_ORDERS = 10000;
 const DEFAULT_MAX_GAP = 6.8;
 const DEFAULT_REACH = 1.2;
 
@@ -27,9 +27,9 @@ function checkedNumber(name, value, rule, holds) {
 function completePenalties(given) {
   const newPenalty = checkedNumber("newPenalty", given.newPenalty, "must be a number above 0", (x) => x > 0 && x < Infinity);
   const revival = given.revival ?? "paper";
-  const motion = given.motion ?? "still";
+  const motion = given.motion ?? "random_walk";
   if (!["paper", "exact"].includes(revival)) refuse("revival", 'must be "paper" or "exact"', revival);
-  if (!["still", "steady"].includes(motion)) refuse("motion", 'must be "still" or "steady"', motion);
+  if (!["random_walk", "constant_velocity"].includes(motion)) refuse("motion", 'must be "random_walk" or "constant_velocity"', motion);
   const rest = { newPenalty, revival, motion, moving: given.moving ?? null };
   if (given.revivalPenalty !== undefined || given.drift !== undefined) {
     if (given.maxGap !== undefined || given.reach !== undefined) {
@@ -58,13 +58,13 @@ class EngineStream {
     this.wasm = wasm;
     this.nFeatures = checkedNumber("nFeatures", nFeatures, "must be a whole number above 0", (n) => Number.isInteger(n) && n > 0);
     const { newPenalty, revivalPenalty, drift, revival, motion, moving } = completePenalties(penalties);
-    const nInit = checkedNumber("nInit", options.nInit ?? 3, `must be a whole number from 1 to ${MOST_ORDERS}`, (n) => Number.isInteger(n) && n > 0 && n <= MOST_ORDERS);
+    const nInit = checkedNumber("nInit", options.nInit ?? 3, `must be a whole number from 1 to ${MAX_ORDERS}`, (n) => Number.isInteger(n) && n > 0 && n <= MAX_ORDERS);
     const search = options.search ?? "split";
     const depth = ["paper", "split", "deep"].indexOf(search);
     if (depth < 0) refuse("search", 'must be "paper", "split" or "deep"', search);
     const [low, high] = options.entropy ?? entropyOfSeed(wasm, options.randomState ?? 0);
     this.at = wasm.dm_open(
-      nFeatures, newPenalty, revivalPenalty, drift, revival === "exact" ? 1 : 0, motion === "steady" ? 1 : 0,
+      nFeatures, newPenalty, revivalPenalty, drift, revival === "exact" ? 1 : 0, motion === "constant_velocity" ? 1 : 0,
       low, high, nInit, depth,
     );
     if (moving) this.floats(wasm.dm_moving(this.at), nFeatures).set(moving.map((yes) => (yes ? 1 : 0)));

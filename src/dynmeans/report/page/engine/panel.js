@@ -61,7 +61,7 @@ class TrialPanel {
     const wanted = Number(byId("trial-wanted").value) || null;
     this.asked = performance.now();
     trial.ask(
-      { ...penalties, revival: run.revival, moving: now.motion === "steady" ? run.moving : null },
+      { ...penalties, revival: run.revival, moving: now.motion === "constant_velocity" ? run.moving : null },
       { nInit: run.n_init, entropy: run.entropy, search },
       wanted,
     );
@@ -149,7 +149,7 @@ function commandText(run, now) {
   const gap = now.maxGap === Infinity ? "inf" : now.maxGap;
   const parts = [
     run.command ?? "dynmeans cluster INPUT", `--new-penalty ${now.newPenalty}`, `--max-gap ${gap}`, `--reach ${now.reach}`,
-    ...(now.motion === "still" ? [] : [`--motion ${now.motion}`]),
+    ...(now.motion === "random_walk" ? [] : [`--motion ${now.motion}`]),
     ...(now.search === "split" ? [] : [`--search ${now.search}`]),
     ...(run.revival === "paper" ? [] : [`--revival ${run.revival}`]),
     ...(run.n_init === 3 ? [] : [`--n-init ${run.n_init}`]),
@@ -162,7 +162,7 @@ function pythonText(run, now) {
   const gap = now.maxGap === Infinity ? 'float("inf")' : now.maxGap;
   const parts = [
     `new_penalty=${now.newPenalty}`, `max_gap=${gap}`, `reach=${now.reach}`,
-    ...(now.motion === "still" ? [] : [`motion="${now.motion}"`]),
+    ...(now.motion === "random_walk" ? [] : [`motion="${now.motion}"`]),
     ...(now.search === "split" ? [] : [`search="${now.search}"`]),
     ...(run.revival === "paper" ? [] : [`revival="${run.revival}"`]),
     ...(run.n_init === 3 ? [] : [`n_init=${run.n_init}`]),

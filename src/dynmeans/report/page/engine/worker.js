@@ -3,7 +3,7 @@
 
 const SLICE = 8; // milliseconds between two looks at what came
 const SOON = 150; // milliseconds without a result after which progress is told
-const MOST_ROWS = 4000; // of the first batches, on which a scale is proposed
+const MAX_ROWS = 4000; // of the first batches, on which a scale is proposed
 const TRIES = 12; // halvings of the range in which a number of clusters is looked for
 
 const channel = new MessageChannel();
@@ -77,11 +77,11 @@ async function proposed({ number, penalties, options }) {
     rows = whole;
     if (!found) return;
     const labels = Float64Array.from(found.slots, (slot, row) => found.ids[found.firsts[some.batchOf[row]] + slot]);
-    const moving = asked.motion === "steady" ? new Float64Array(some.nFeatures).fill(1) : null;
+    const moving = asked.motion === "constant_velocity" ? new Float64Array(some.nFeatures).fill(1) : null;
     const length = ready.describe({ ...some, labels, moving });
     if (length < best.length) best = { ...asked, length };
   };
-  for (const motion of ["still", "steady"]) {
+  for (const motion of ["random_walk", "constant_velocity"]) {
     for (let octave = 2; octave > -18; octave -= 1) await look({ motion, newPenalty: some.variance * 2 ** octave });
   }
   for (let turn = 0; turn < 2; turn += 1) {
@@ -98,7 +98,7 @@ async function proposed({ number, penalties, options }) {
 function firstRows() {
   const { points, sizes, elapsed, nFeatures } = rows;
   let [n, nBatches] = [0, 0];
-  while (nBatches < sizes.length && (n === 0 || n + sizes[nBatches] <= MOST_ROWS)) {
+  while (nBatches < sizes.length && (n === 0 || n + sizes[nBatches] <= MAX_ROWS)) {
     n += sizes[nBatches];
     nBatches += 1;
   }

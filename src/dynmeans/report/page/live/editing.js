@@ -31,7 +31,7 @@ class Editor {
       ...(isPinned ? [] : [button("pin", "Pin", "Keep it confirmed, however small or short-lived", () => this.send("edits", { kind: "pin", cluster_id: id }))]),
       ...(this.store.linkOf(id) ? [button("accept", `Same as ${this.store.linkOf(id)[0]}`, "It was born where that one had been: show both as one", () => this.send("edits", { kind: "merge", cluster_id: this.store.linkOf(id)[0], other_id: id }))] : []),
       button("merge", "Show as…", "Show it as another cluster; no label is modified", () => this.open(id, "merge")),
-      ...(last ? [button("undo", "Undo", `The last edit of this run: ${EDIT_TEXT[last.kind](last)}`, () => this.send("edits", { kind: "undo", number: last.number }))] : []),
+      ...(last ? [button("undo", "Undo", `The last edit of this run: ${EDIT_TEXT[last.kind](last)}`, () => this.send("edits", { kind: "undo", edit_id: last.edit_id }))] : []),
       make("p", { class: "hint", role: "status" }, this.message))];
   }
 

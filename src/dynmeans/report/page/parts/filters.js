@@ -7,7 +7,7 @@ class Filters {
     Object.assign(this, { store, view });
     this.level = byId("level");
     this.level.addEventListener("input", () => view.set({ level: Number(this.level.value) }));
-    for (const [id, name] of [["min-size", "minSize"], ["min-life", "minLife"]]) {
+    for (const [id, name] of [["min-size", "minSize"], ["min-batches", "minLife"]]) {
       byId(id).addEventListener("input", (event) => view.set({ [name]: Math.max(1, Number(event.target.value) || 1) }));
     }
     this.family = byId("only-family");
@@ -37,7 +37,7 @@ class Filters {
 
   draw() {
     const { view, store } = this;
-    for (const [id, value] of [["min-size", view.minSize], ["min-life", view.minLife]]) {
+    for (const [id, value] of [["min-size", view.minSize], ["min-batches", view.minLife]]) {
       if (Math.max(1, Number(byId(id).value)) !== value) byId(id).value = value;
     }
     const ids = [...store.clusters.keys()];

@@ -46,7 +46,7 @@ class Permalink {
     const { view, store } = this;
     const { camera } = view;
     const round = (value) => Number(value.toPrecision(7));
-    const { min_cluster_size: minSize = 1, min_life: minLife = 1 } = store.header.confirmed ?? {};
+    const { min_cluster_size: minSize = 1, min_batches: minLife = 1 } = store.header.confirmed ?? {};
     return {
       t: view.batch.step,
       ...(view.selected === null ? {} : { c: view.selected }),

@@ -105,7 +105,7 @@ function headerOf({ name, features, scales, isScaled, isDated, time, every }, { 
   const lonLat = PAIRS[0].map(place);
   const isMap = lonLat.every((at) => at >= 0);
   const window = everyText(every, isDated);
-  const command = ["dynmeans", "cluster", name, ...(time ? ["--time", time, "--every", window] : ["--count", window]), "--features", features.join(","), ...(isScaled ? ["--space", "standard"] : [])];
+  const command = ["dynmeans", "cluster", name, ...(time ? ["--time", time, "--every", window] : ["--rows-per-window", window]), "--features", features.join(","), ...(isScaled ? ["--space", "standard"] : [])];
   const quotedCommand = command.map((word) => (/^[\w./,:=+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(" ");
   return {
     format: "dynmeans.report", version: 2, title: `Clusters of ${name}`, looks, kinds,

@@ -1,6 +1,6 @@
 // A file of one's own: choose it, see what is proposed, follow its clusters.
 
-const MOST_BYTES = 100e6;
+const MAX_BYTES = 100e6;
 const MOST_CHOICES = 24; // columns offered as features
 
 class TryPage {
@@ -34,7 +34,7 @@ class TryPage {
 
   async open(file) {
     try {
-      if (file.size > MOST_BYTES) throw new Error(`${file.name} has ${formatCount(file.size / 1e6)} MB, and this page takes up to 100; use dynmeans cluster`);
+      if (file.size > MAX_BYTES) throw new Error(`${file.name} has ${formatCount(file.size / 1e6)} MB, and this page takes up to 100; use dynmeans cluster`);
       this.say(`Reading ${file.name} …`);
       this.take(file.name, await readTable(file.name, await file.arrayBuffer()));
     } catch (error) {

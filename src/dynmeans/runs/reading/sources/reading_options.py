@@ -37,7 +37,7 @@ class ReadingOptions:
             raise InputError("encoding", rule, got=self.encoding) from error
         object.__setattr__(self, "encoding", known.name)
 
-    def changed(self) -> list[str]:
+    def non_default_fields(self) -> list[str]:
         """Return the names of the fields that are not at their default."""
         return [one.name for one in fields(self) if getattr(self, one.name) != one.default]
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from dynmeans.files.leftovers import hold, sweep
+from dynmeans.files.stale_files import hold, sweep
 from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.reading.columns import TEXT, free_name, is_vector, quote_name, quote_text
-from dynmeans.runs.reading.sources import locked_duckdb
+from dynmeans.runs.reading.sources import sandboxed_duckdb
 from dynmeans.runs.reading.sources.file_kinds import (
     ARROW,
     CSV,
@@ -23,13 +23,13 @@ from dynmeans.runs.reading.sources.file_kinds import (
     find_files,
     kind_of,
 )
-from dynmeans.runs.reading.sources.locked_duckdb import not_home, source_errors, without_patterns
 from dynmeans.runs.reading.sources.reading_options import AS_USUAL, UTF8, ReadingOptions
 from dynmeans.runs.reading.sources.remote_files import (
     is_remote,
     remote_dataset,
     without_secrets,
 )
+from dynmeans.runs.reading.sources.sandboxed_duckdb import not_home, source_errors, without_patterns
 from dynmeans.runs.reading.sources.text_files import files_with_rows, recode
 
 MEMORY_LIMIT = "200MB"
@@ -88,7 +88,7 @@ class Source(AbstractContextManager["Source"]):
         sweep(Path(tempfile.gettempdir()), _SPILL)
         self._spill = Path(tempfile.mkdtemp(prefix="dynmeans-spill-"))
         self._spill_handle: int | None = hold(self._spill)
-        self._connection = locked_duckdb.connect(memory_limit, self._spill)
+        self._connection = sandboxed_duckdb.connect(memory_limit, self._spill)
         self._is_locked, self._timezone = False, "UTC"
         self._sniffed: str | None = None
         self.reading = reading
@@ -168,19 +168,19 @@ class Source(AbstractContextManager["Source"]):
             self._refuse_encoding("a table in memory")
             self._connection.register("source", table)
         # From here on a query, a view of a database or a wicked name meets a closed door.
-        locked_duckdb.close_off(self._connection, self._files)
+        sandboxed_duckdb.close_off(self._connection, self._files)
         sql = self.reading.sql
-        text = "source" if sql is None else f"({locked_duckdb.checked_select(sql)}\n)"
+        text = "source" if sql is None else f"({sandboxed_duckdb.check_select(sql)}\n)"
         self._connection.execute(f"CREATE TEMP VIEW dynmeans_rows AS SELECT * FROM {text}")
         found = self._connection.execute("DESCRIBE dynmeans_rows").fetchall()
         self.columns = {str(row[0]): str(row[1]) for row in found}
         self.row = quote_name(free_name("dynmeans row", self.columns))
-        fields = self._nested_fields()
+        fields = self._struct_fields()
         rows = f"SELECT *, {fields}row_number() OVER () - 1 AS {self.row} FROM dynmeans_rows"
         self._connection.execute(f"CREATE TEMP VIEW dynmeans_numbered AS {rows}")
         self._learn_names(bool(fields))
 
-    def _nested_fields(self) -> str:
+    def _struct_fields(self) -> str:
         """Return SQL that gives the fields of nested columns names such as ``sensor.temp``."""
         if not any(kind.startswith("STRUCT") for kind in self.columns.values()):
             return ""
@@ -202,9 +202,9 @@ class Source(AbstractContextManager["Source"]):
 
     def vectors(self, names: Iterable[str]) -> dict[str, list[str]]:
         """Return the columns of vectors among these, with a name for each number of theirs."""
-        return {name: self._numbered(name) for name in names if is_vector(self.named[name])}
+        return {name: self._with_row_numbers(name) for name in names if is_vector(self.named[name])}
 
-    def _numbered(self, name: str) -> list[str]:
+    def _with_row_numbers(self, name: str) -> list[str]:
         width = re.search(r"\d+", self.named[name].partition("[")[2])
         if width is not None:
             n = int(width[0])

@@ -41,22 +41,22 @@ def _has_rows(name: str) -> bool:
 
 def _first_lines(name: str) -> list[str]:
     """Return the first two lines that are not blank."""
-    with _open(name) as file:
+    with _open_text(name) as file:
         lines = (line.decode("utf-8", "replace") for line in file)
         return list(islice((line for line in lines if line.strip("\ufeff \t\r\n")), 2))
 
 
-def _open(name: str) -> AbstractContextManager[Iterable[bytes]]:
+def _open_text(name: str) -> AbstractContextManager[Iterable[bytes]]:
     return gzip.open(name) if name.endswith(".gz") else open(name, "rb")
 
 
 def recode(files: list[str], encoding: str, folder: Path) -> list[str]:
     """Write the files again in UTF-8, unpacked, and return the new names in the same order."""
     ending = ".jsonl" if kind_of(files[0]) is JSON_LINES else ".csv"
-    return [_recoded(name, encoding, folder / f"{n}{ending}") for n, name in enumerate(files)]
+    return [_to_utf8(name, encoding, folder / f"{n}{ending}") for n, name in enumerate(files)]
 
 
-def _recoded(name: str, encoding: str, target: Path) -> str:
+def _to_utf8(name: str, encoding: str, target: Path) -> str:
     decoder = codecs.getincrementaldecoder(encoding)()
     try:
         with pa.input_stream(name, compression="detect") as source, open(target, "wb") as file:

@@ -1,0 +1,81 @@
+"""Options of `dynmeans cluster` about what follows a commit, what a run keeps and what is said."""
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dynmeans.cli.options import CUT, PARAMETERS
+from dynmeans.inputs.fields import option
+from dynmeans.inputs.input_error import InputError
+from dynmeans.runs.configuration import N_KEPT
+
+if TYPE_CHECKING:
+    from dynmeans.runs.after_commit import AfterCommit
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """Each field is an option."""
+
+    idle_timeout: str | None = option(
+        None,
+        "Streams: end, and close all windows, when no row has come for this long, such as 30s.",
+        metavar="TIME",
+        panel=CUT,
+    )
+    n_threads: int | None = option(
+        None, "Threads of a step; never changes the result.", int, panel=PARAMETERS
+    )
+    alerts: str | None = option(
+        None,
+        "Alert rules in TOML: what to do when a cluster is born, returns, grows or moves.",
+        metavar="FILE",
+    )
+    label_retention: str | None = option(
+        None,
+        "Remove labels that are older: 30d. Clusters, events and histories stay.",
+        metavar="TIME",
+    )
+    labels_to: str | None = option(
+        None,
+        "Send labels there once they are committed: redis://HOST/DB?stream=NAME, "
+        "kafka://HOST/TOPIC, mqtt://HOST/TOPIC or postgresql://HOST/DB?table=NAME.",
+        metavar="ADDRESS",
+    )
+    events_to: str | None = option(
+        None, "Send events to such an address once they are committed.", metavar="ADDRESS"
+    )
+    name_by: str | None = option(
+        None,
+        "Name clusters by the values or words of this column that tell them; --text by default.",
+        metavar="COLUMN",
+    )
+    sample_size: int = option(
+        N_KEPT,
+        "Rows of each window that the run keeps, for the report, clusters and families.",
+        int,
+        metavar="N",
+        min=0,
+    )
+    overwrite: bool = option(False, "Replace an existing run.", bool)
+    log_json: bool = option(
+        False, "Say what happens as JSON, an object in each line of standard error.", bool
+    )
+    quiet: bool = option(False, "Print nothing.", bool, flag="-q")
+
+    def after_commit(self) -> "AfterCommit":
+        """Return what is done after each commit."""
+        from dynmeans.runs.after_commit import AfterCommit, Retention
+        from dynmeans.runs.reading.durations import parse_seconds
+
+        retention, hooks = None, list[Any]()
+        if self.label_retention is not None:
+            retention = Retention(parse_seconds("label_retention", self.label_retention))
+        if self.alerts is not None:
+            from dynmeans.alerts.monitor import watching
+
+            if not Path(self.alerts).is_file():
+                raise InputError("alerts", ": there is no file {!r}", self.alerts)
+            hooks.append(partial(watching, Path(self.alerts)))
+        return AfterCommit(self.labels_to, self.events_to, retention, tuple(hooks))

@@ -1,0 +1,340 @@
+"""ClusterResult: what `dynmeans.cluster` found, in the form in which the rows came."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dynmeans.cluster_function.input_tables import InputTable, with_dates
+from dynmeans.cluster_function.notebook import (
+    display,
+    display_figure,
+    display_widget,
+    summary_table,
+    to_iframe,
+)
+from dynmeans.cluster_function.scratch import ScratchFolder
+from dynmeans.cluster_function.summary import dropped_rows_message, summary_lines
+from dynmeans.cluster_function.view import ReportView
+from dynmeans.inputs.input_error import InputError
+from dynmeans.records.arrays import IntArray
+from dynmeans.records.families import Families
+from dynmeans.records.history import History
+from dynmeans.records.penalties import Penalties
+from dynmeans.runs.analysis.label_view import LabelView, confirmed_of_run
+from dynmeans.runs.analysis.profiles import describe_clusters
+from dynmeans.runs.analysis.run_families import families_of_run
+from dynmeans.runs.analysis.status import RunStatus
+from dynmeans.runs.analysis.suggested_matches import SuggestedMatch, suggested_matches_of_run
+from dynmeans.runs.analysis.summary import summarize_run
+from dynmeans.runs.analysis.topics import topic_table
+from dynmeans.runs.cluster_job import ClusterJob, JobResult
+from dynmeans.runs.export.export_labels import export_labels
+from dynmeans.runs.export.geojson import write_geojson
+from dynmeans.runs.reading.columns import quote_name
+from dynmeans.runs.reading.sources.source import Source
+from dynmeans.runs.run import Run
+
+_ASK = "Call dynmeans.cluster(..., families=True)."
+
+
+class ClusterResult:
+    """The rows of a frame with the identities of their clusters; made by `dynmeans.cluster`.
+
+    Everything is read from the run folder when it is first asked for.
+    `folder` is the run folder, which all commands take too; one that was not named with `run_folder` is
+    removed with this object. `suggestion` says how penalties were chosen, where they were.
+    """
+
+    def __init__(
+        self,
+        job: ClusterJob,
+        origin: InputTable,
+        done: JobResult,
+        scratch: ScratchFolder,
+    ) -> None:
+        self.folder: Path = job.out
+        self.suggestion = done.suggestion
+        self._job, self._origin, self._done = job, origin, done
+        self._scratch = scratch
+        self._is_kept = not self.folder.is_relative_to(scratch.path)
+
+    @property
+    def status(self) -> RunStatus:
+        """The numbers of the run."""
+        return self._done.status
+
+    @property
+    def missing(self) -> Mapping[str, int]:
+        """How many of the rows that were left out lacked each column."""
+        return {name: n for name, n in self._done.missing.items() if n}
+
+    @cached_property
+    def penalties(self) -> Penalties:
+        """lambda, max_gap and reach, as given or chosen."""
+        with self.run() as run:
+            found = run.penalties
+        assert found is not None, "a run without a window raises before"
+        return found
+
+    @cached_property
+    def families(self) -> Families | None:
+        """Clusters that belong together; None unless `families` was asked for."""
+        if not self._job.model_config.families:
+            return None
+        with self.run() as run:
+            return families_of_run(run)
+
+    @property
+    def confirmed_labels(self) -> Any:
+        """`labels` with -1 for identities below `min_cluster_size` or `min_batches`."""
+        with self.run() as run:
+            ids = confirmed_of_run(run)
+        return self._labels(lambda found: np.where(np.isin(found, ids), found, -1))
+
+    @cached_property
+    def labels(self) -> Any:
+        """Identity of every row, null where it was left out: a series on the frame's own index.
+
+        Of texts with `n_clusters` the identity of its group, and -1 for a text without a word.
+        A series of polars or an Arrow array for those; for a path or a relation a pandas series by
+        number of row, or by `id`.
+        """
+        with self.run() as run:
+            return self._labels(run.groups.resolve_ids)
+
+    def _labels(self, shown: Callable[[IntArray], IntArray]) -> Any:
+        assert self.status.position is not None
+        n_rows = self.status.position["rows_read"]
+        key = self._job.windows.id
+        labels, is_known = np.full(n_rows, -1, dtype=np.int64), np.zeros(n_rows, dtype=bool)
+        with self.run() as run:
+            for table in run.label_tables():
+                rows = table["row_id" if key is None else "row"].to_numpy()
+                labels[rows], is_known[rows] = shown(table["cluster_id"].to_numpy()), True
+        is_unnamed = self._origin.library == "pandas" and self._origin.index is None
+        keys = self._keys(key) if key is not None and is_unnamed else None
+        return self._origin.labels(labels, is_known, keys)
+
+    @cached_property
+    def clusters(self) -> Any:
+        """One row for each cluster: life, size, status and last center."""
+        with self.run() as run:
+            return self._frame(run.clusters(frame="arrow"))
+
+    @property
+    def topics(self) -> Any:
+        """Clusters of texts as a reader looks at them, the largest first: one row for each.
+
+        Those of fewer than ten texts are one row at the end, "small topics", with the identity -1.
+        """
+        with self.run() as run:
+            return self._frame(topic_table(run))
+
+    @cached_property
+    def events(self) -> Any:
+        """One row for each event: when, what, and to which cluster."""
+        with self.run() as run:
+            return self._frame(run.events(frame="arrow"))
+
+    @cached_property
+    def history(self) -> History:
+        """The record of every window."""
+        with self.run() as run:
+            return run.history()
+
+    @property
+    def suggested_matches(self) -> list[SuggestedMatch]:
+        """Clusters born where a forgotten one had been, which may be the same.
+
+        `run().merge_clusters(link.cluster_id, link.other_id)` shows the two as one.
+        """
+        with self.run() as run:
+            return suggested_matches_of_run(run)
+
+    def _forget_views(self) -> None:
+        for cached in ("clusters", "events", "history"):
+            self.__dict__.pop(cached, None)
+
+    def run(self) -> Run:
+        """Open the run folder, for all that `Run` can do; use it in a ``with`` block."""
+        return Run.open(self.folder)
+
+    def describe(self, *columns: str, families: bool = False) -> Any:
+        """Say what each cluster is: one row each, with means, deviations and what sets it apart.
+
+        Parameters
+        ----------
+        *columns : str
+            Further columns of the input to describe clusters by: the values or words that tell
+            each from the others, as ``telling_...``.
+        families : bool
+            Whether to describe families in place of clusters, where these were asked for.
+
+        Returns
+        -------
+        data frame
+            In the library that the rows came in.
+        """
+        if families and self.families is None:
+            raise InputError("families", "must be asked for when clustering", hint=_ASK)
+        with self.run() as run:
+            found = describe_clusters(
+                run,
+                describe=columns,
+                families=self.families if families else None,
+                **self._reading(),
+            )
+        return self._frame(found.to_arrow())
+
+    def summary(self) -> str:
+        """Say what happened, in a few sentences made from facts."""
+        with self.run() as run:
+            return "\n".join(summarize_run(run))
+
+    def name_cluster(self, cluster_id: int, name: str, *, author: str | None = None) -> None:
+        """Give a cluster a name, shown wherever it is; stored in the run with who and when."""
+        with self.run() as run:
+            run.name_cluster(cluster_id, name, author=author)
+        self._forget_views()
+
+    def summary(self) -> str:
+        """Say in a few lines what was found, how, and which rows were left out."""
+        return "\n".join(self._lines())
+
+    def write_labels(self, path: str | os.PathLike[str]) -> Path:
+        """Write the rows with `cluster_id`: .parquet, .csv, or .jsonl; memory stays flat."""
+        with self.run() as run:
+            export_labels(
+                run,
+                path,
+                input=self._job.input.rows,
+                allow_stored_sql=True,
+                view=LabelView(edits=run.edits),
+            )
+        return Path(path)
+
+    def write_geojson(self, path: str | os.PathLike[str]) -> Path:
+        """Write the tracks of clusters on a map as GeoJSON, cut at the date line."""
+        with self.run() as run:
+            return write_geojson(run, path)
+
+    def report(
+        self,
+        path: str | os.PathLike[str] = "report.html",
+        title: str | None = None,
+        *,
+        describe: str | Sequence[str] = (),
+    ) -> Path:
+        """Write the page that plays the clusters: one file, for any browser.
+
+        `describe` names columns whose values or words tell what each cluster is; by default the
+        text.
+        """
+        from dynmeans.report.from_run import write_run_page
+
+        with self.run() as run:
+            return write_run_page(run, path, **self._shown(title, describe))
+
+    def show(
+        self, height: int = 760, title: str | None = None, *, describe: str | Sequence[str] = ()
+    ) -> ReportView:
+        """Show the report in a notebook.
+
+        Returns
+        -------
+        ReportView
+            `selected` has what is chosen on the page, `select(...)` chooses; needs
+            ``dynmeans[notebook]``.
+        """
+        from dynmeans.report import render_report
+        from dynmeans.report.from_run import run_report
+
+        with self.run() as run:
+            data = run_report(run, **self._shown(title, describe))
+        page = render_report(data)
+        widget = display_widget(page, height)
+        if widget is None:
+            display(to_iframe(page, height))
+        numbers = np.empty(0, dtype=np.int64) if data.rows is None else data.rows.numbers
+        return ReportView(widget, numbers, self._rows_of)
+
+    def _rows_of(self, cluster_ids: list[int]) -> IntArray:
+        """Return the numbers of all rows of these clusters."""
+        key = "row_id" if self._job.windows.id is None else "row"
+        with self.run() as run:
+            tables = [(t[key].to_numpy(), t["cluster_id"].to_numpy()) for t in run.label_tables()]
+        return np.sort(np.concatenate([rows[np.isin(ids, cluster_ids)] for rows, ids in tables]))
+
+    def plot(self, kind: str = "all") -> Any:
+        """Draw tracks, the timeline of lives and numbers of clusters; or one of them.
+
+        Parameters
+        ----------
+        kind : {"all", "tracks", "timeline", "numbers"}
+            What to draw.
+        """
+        from dynmeans.plots.run_figure import run_figure
+
+        with self.run() as run:
+            figure = run_figure(run, kind)
+        figure.is_shown = display_figure(figure)
+        return figure
+
+    def __repr__(self) -> str:
+        """Say what was found, in a few lines."""
+        return self.summary()
+
+    def _repr_html_(self) -> str:
+        """Show a notebook what was found, and the largest clusters."""
+        with self.run() as run:
+            return summary_table(self._lines(), run.clusters(frame="arrow"))
+
+    def _lines(self) -> list[str]:
+        told = self.penalties, self.suggestion, self._done.new_cluster_distance
+        lines = summary_lines(self.status, self._job.windows, *told)
+        more = (*self._done.notes, self.dropped_rows_message())
+        return lines + [str(text) for text in more if text]
+
+    def dropped_rows_message(self) -> str:
+        """Say how many rows have no label, and why; nothing if there are none."""
+        counts = self.status.n_dropped_rows, self.missing
+        return dropped_rows_message(*counts, self._job.windows.time, self._done.unread)
+
+    def _frame(self, table: pa.Table) -> Any:
+        """Return a table in the library of the rows, windows as dates."""
+        return self._origin.frame(with_dates(table, self._zone))
+
+    @cached_property
+    def _zone(self) -> str | None:
+        """The zone of dates; None where those of the frame have none."""
+        windows, table = self._job.windows, self._origin.table
+        if windows.timezone != "UTC":
+            return windows.timezone
+        kind = table.schema.field(windows.time).type if windows.time in _names_of(table) else None
+        return "UTC" if getattr(kind, "tz", None) else None
+
+    def _reading(self) -> dict[str, Any]:
+        return {"input": self._job.input.rows, "allow_stored_sql": True}
+
+    def _shown(self, title: str | None, describe: str | Sequence[str]) -> dict[str, Any]:
+        """Say how the page is made: from which rows, and under which heading."""
+        is_named = isinstance(self._job.input.rows, str) or self._is_kept
+        heading = title or (None if is_named else "Clusters over time")
+        columns = [describe] if isinstance(describe, str) else list(describe)
+        told = columns or list(filter(None, [self._job.name_by]))
+        shown = {"input": self._job.input.rows, "title": heading, "allow_stored_sql": True}
+        return {**shown, "describe": told}
+
+    def _keys(self, key: str) -> Any:
+        with Source(self._job.input.rows, reading=self._job.input.reading) as source:
+            parts = [batch.column(0).to_pandas() for batch in source.batches(quote_name(key))]
+        return np.concatenate(parts)
+
+
+def _names_of(table: Any) -> list[str]:
+    return list(table.schema.names) if hasattr(table, "schema") else []

@@ -1,0 +1,126 @@
+"""Links: clusters born where a forgotten one had been, proposed and never made silently.
+
+Accepting a link is an edit of the run, `merge_clusters`: the log has it, and it can be undone.
+"""
+
+import math
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from scipy.spatial.distance import cdist
+
+from dynmeans.inputs.argument_text import ArgumentText
+from dynmeans.inputs.format_count import format_count
+from dynmeans.records.arrays import FloatArray
+from dynmeans.records.penalties import Penalties
+from dynmeans.records.step_record import StepRecord
+from dynmeans.runs.run import Run
+from dynmeans.spaces.space import Space
+
+_MIN_WINDOWS = 2  # windows: what was seen once is no place that one comes back to
+_MAX_FORGOTTEN = 2_000  # forgotten clusters that are looked at, the last ones
+_ROOM = 1.1  # over the longest gap
+_AT_ONCE = 1_000  # windows whose centers are mapped in one call
+
+
+class SuggestedMatch(NamedTuple):
+    """A cluster that may be one that was forgotten."""
+
+    cluster_id: int  # the one that was forgotten
+    other_id: int  # the one that was born in its place
+    step: int  # number of the window in which that was
+    gap: float  # steps of time since the first was last seen
+    distance: float  # between the two places, in the unit of the space
+
+
+class _Life:
+    """What is known of an identity."""
+
+    def __init__(self, time: float, step: int) -> None:
+        self.begin, self.end, self.step, self.n_windows = time, time, step, 0
+        self.place: FloatArray = np.empty(0)
+
+
+def suggested_matches_of_run(
+    run: Run, records: Iterable[StepRecord] | None = None
+) -> list[SuggestedMatch]:
+    """Return the links that nobody has accepted yet, in the order of births.
+
+    With `records`, the run's history need not be read again.
+    """
+    memory, penalties = run.memory, run.penalties
+    if memory is None or penalties is None or not math.isfinite(penalties.max_gap):
+        return []
+    shown = run.edits.merged
+    records = run.history(labels=False) if records is None else records
+    found = find_suggested_matches(records, penalties, memory.space_or_raw)
+    return [
+        link
+        for link in found
+        if shown.get(link.cluster_id, link.cluster_id) != shown.get(link.other_id, link.other_id)
+    ]
+
+
+def find_suggested_matches(
+    records: Iterable[StepRecord], penalties: Penalties, space: Space
+) -> list[SuggestedMatch]:
+    """Match clusters that are born one to one to forgotten ones within `reach` of their places."""
+    lifetimes: dict[int, _Life] = {}
+    away: dict[int, _Life] = {}
+    pairs: dict[int, tuple[int, float]] = {}  # from the one born to the one forgotten
+    time, gate = 0.0, penalties.reach * penalties.new_penalty
+    for record, points in _with_points(records, space):
+        time = record.time
+        born = [row for row, k in enumerate(record.ids.tolist()) if k not in lifetimes]
+        looked_at = away.items() if born else ()
+        gone = [k for k, life in looked_at if time - life.end >= penalties.max_gap]
+        gone = gone[-_MAX_FORGOTTEN:]
+        if gone:
+            squares = cdist(points[born], [away[k].place for k in gone], "sqeuclidean")
+            gains = np.minimum(squares - gate, 0.0)
+            for row, column in zip(*linear_sum_assignment(gains), strict=True):
+                if gains[row, column] < 0.0:
+                    newborn = int(record.ids[born[row]])
+                    pairs[newborn] = gone[column], math.sqrt(squares[row, column])
+                    del away[gone[column]]
+        for row, k in enumerate(record.ids.tolist()):
+            life = lifetimes.setdefault(k, _Life(time, record.step))
+            life.end, life.place, life.n_windows = time, points[row], life.n_windows + 1
+            away.pop(k, None)  # those seen last come last
+            if life.n_windows >= _MIN_WINDOWS:
+                away[k] = life
+    return [
+        SuggestedMatch(
+            k, other, lifetimes[other].step, lifetimes[other].begin - lifetimes[k].end, distance
+        )
+        for other, (k, distance) in pairs.items()
+        if lifetimes[other].n_windows >= _MIN_WINDOWS or lifetimes[other].begin == time
+    ]
+
+
+def _with_points(
+    records: Iterable[StepRecord], space: Space
+) -> Iterator[tuple[StepRecord, FloatArray]]:
+    """Yield records and their centers as points of the space."""
+    left = iter(records)
+    while some := list(islice(left, _AT_ONCE)):
+        points = np.asarray(space.to_points(np.concatenate([record.centers for record in some])))
+        ends = np.cumsum([len(record.ids) for record in some])[:-1]
+        yield from zip(some, np.split(points, ends), strict=True)
+
+
+def format_suggested_matches(links: list[SuggestedMatch], max_gap: float) -> ArgumentText | None:
+    """Say how many links there are, and what keeps such clusters from being forgotten."""
+    if not links:
+        return None
+    longest = max(link.gap for link in links)
+    are = "was" if len(links) == 1 else "were"
+    return ArgumentText(
+        f"{format_count(len(links), 'cluster')} {are} born where a forgotten one had been, after up to "
+        f"{longest:.4g} steps unseen: perhaps the same ones. {{links}} lists them; "
+        f"remember them from the beginning with {{max_gap={math.ceil(_ROOM * longest + 1)}}} in "
+        f"place of {max_gap:.3g}."
+    )

@@ -1,0 +1,220 @@
+"""WindowProcessor: follows windows one after the other and commits them in groups."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, islice
+from typing import Any
+
+import numpy as np
+
+from dynmeans.engine.batch import Batch
+from dynmeans.engine.checks import check_features
+from dynmeans.engine.execution import DEFAULT
+from dynmeans.follow.early_forgetting import warn_early_forgetting
+from dynmeans.follow.follow import Step, follow
+from dynmeans.follow.init_memory import OnSuggestion
+from dynmeans.follow.lifetimes import NO_LIFETIMES
+from dynmeans.follow.memory import Memory
+from dynmeans.records.arrays import FloatArray
+from dynmeans.records.step_record import StepRecord
+from dynmeans.runs.configuration import RunConfig
+from dynmeans.runs.reading.sampling import Sample, sample_rows
+from dynmeans.runs.reading.window import Window
+from dynmeans.runs.store.commit import Commit, StoredWindow
+from dynmeans.runs.store.dead_letters import DeadLetter
+from dynmeans.runs.store.label_files import make_label_table
+from dynmeans.runs.store.store import Store
+from dynmeans.runs.texts import Texts
+from dynmeans.runs.warm_up import first_windows, initial_memory, needs_warm_up
+
+# A group of windows is committed before its labels take more memory than this many rows.
+MAX_GROUP_ROWS = 500_000
+
+
+class WindowProcessor:
+    """The part of a run that holds its memory between windows."""
+
+    def __init__(self, store: Store, config: RunConfig, memory: Memory | None) -> None:
+        self._store, self._config, self._memory = store, config, memory
+        self.execution = DEFAULT
+        self._counts = store.counts()
+        self._columns: list[list[str]] | None = store.manifest("label_columns")
+        self._pending = Commit()
+        self._last: Step | None = None
+        self._texts = Texts(store, config.source) if config.source.get("text") else None
+
+    def begin(self, windows: Iterable[Window], on_suggestion: OnSuggestion) -> Iterable[Window]:
+        """Learn from the first windows what the model configuration leaves open; return all of them."""
+        if self._memory is not None:
+            return windows
+        rest = iter(windows)
+        is_ahead = needs_warm_up(self._config.model_config)
+        first = read_warm_up(rest) if is_ahead else list(islice(rest, 1))
+        if first:
+            self._memory = initial_memory(self._config, first, on_suggestion)
+        return chain(first, rest)
+
+    def take_all(
+        self,
+        windows: Iterable[Window],
+        token: str | None,
+        on_window: Callable[[StepRecord, Window], None] | None,
+        commit_seconds: float,
+        after_commit: Callable[[], None],
+    ) -> int:
+        """Take windows in until there are no more; return how many there were."""
+        n_windows, n_rows, last_commit = 0, 0, time.monotonic()
+        stream = iter(windows)
+        while (taken := self._take_next(stream, token)) is not None:
+            window, step, record = taken
+            self._keep(window, step, record)
+            n_windows += 1
+            if on_window is not None:
+                on_window(record, window)
+            n_rows += window.n_points
+            is_due = time.monotonic() - last_commit >= commit_seconds or n_rows >= MAX_GROUP_ROWS
+            if token is None and is_due:
+                self._commit()
+                n_rows, last_commit = 0, time.monotonic()
+                after_commit()
+        if self._pending.windows or token is not None:
+            self._commit(token)
+            after_commit()
+        return n_windows
+
+    def note_position(
+        self, position: Mapping[str, Any], n_dropped_rows: int, n_late_rows: int
+    ) -> None:
+        """Commit where the source ended."""
+        self._counts["n_dropped_rows"] += n_dropped_rows
+        self._counts["n_late_rows"] += n_late_rows
+        self._pending.manifest["position"] = dict(position)
+        self._commit()
+
+    def store_dead_letters(
+        self, position: Mapping[str, Any], letters: Sequence[DeadLetter]
+    ) -> bool:
+        """Commit messages that are no rows; False while windows that a choice is made on wait."""
+        if self._memory is None and needs_warm_up(self._config.model_config):
+            return False
+        self._add_letters(letters)
+        self._pending.manifest["position"] = dict(position)
+        self._commit()
+        return True
+
+    def _add_letters(self, letters: Sequence[DeadLetter]) -> None:
+        self._pending.dead_letters += letters
+        self._counts["n_dead_letters"] += len(letters)
+
+    def _take_next(
+        self, stream: Iterator[Window], token: str | None
+    ) -> tuple[Window, Step, StepRecord] | None:
+        """Step on the next window. If that fails, what was taken in before is committed first."""
+        try:
+            window = next(stream, None)
+            if window is None:
+                return None
+            if self._texts is not None:
+                window = self._texts.as_vectors(window)
+                self._counts["n_wordless"] += int((~_has_word(window)).sum())
+            return window, *self._step(window)
+        except BaseException:
+            if self._pending.windows and token is None:
+                self._commit()
+            raise
+
+    def _step(self, window: Window) -> tuple[Step, StepRecord]:
+        """Return the step of a window, and its record."""
+        check_features(window.points.shape[1], len(self._config.features))
+        assert self._memory is not None, "no window comes before the first one"
+        begin = time.perf_counter()
+        batch = self._batch_of(window)
+        after, step = follow(
+            self._config.model_config, self._memory, batch, window.elapsed, self.execution
+        )
+        if window.elapsed < 1.0 and self._last is not None:
+            warn_early_forgetting(self._last, window.elapsed, after.plan.penalties)
+        self._last = step.with_points(None)
+        # Points and windows of each identity are counted in the table of clusters.
+        self._memory = replace(after, lifetimes=NO_LIFETIMES)
+        record = step.record()
+        self._pending.step_seconds = time.perf_counter() - begin
+        if self._texts is not None:
+            labels = np.full(window.n_points, -1)
+            labels[_has_word(window)] = record.labels
+            record = replace(record, labels=labels)
+        return step, record
+
+    def _batch_of(self, window: Window) -> Batch:
+        """Return the rows to cluster; of texts, those that have a word."""
+        if self._texts is None:
+            return Batch(window.points, window.weights)
+        kept = _has_word(window)
+        weights = None if window.weights is None else window.weights[kept]
+        return Batch(np.ascontiguousarray(window.points[kept]), weights)
+
+    def _distances(self, window: Window, step: Step) -> FloatArray:
+        """Return the distance of each row to the center of its cluster; NaN if it has none."""
+        if self._texts is None:
+            return step.distances()
+        distances = np.full(window.n_points, np.nan)
+        distances[_has_word(window)] = step.distances()
+        return distances
+
+    def _keep(self, window: Window, step: Step, record: StepRecord) -> None:
+        """Put what the window leaves behind into the next commit."""
+        pending, first_row = self._pending, self._counts["n_rows"]
+        if window.n_points:
+            rows = make_label_table(
+                window, record.step, first_row, record.labels, self._distances(window, step)
+            )
+            self._check_columns(rows.schema)
+            pending.labels.append(rows)
+        kept = sample_rows(first_row, window.n_points, self._config.sample_size)
+        if self._texts is not None:
+            kept = kept[_has_word(window)[kept]]
+        sample = Sample(
+            step=record.step,
+            name=window.name,
+            n_rows=window.n_points,
+            points=window.points[kept].astype(np.float32),
+            cluster_ids=record.labels[kept],
+            truth=None if window.truth is None else window.truth[kept],
+        )
+        # The labels themselves are in the Parquet part.
+        slim = replace(record, labels=record.labels[:0])
+        counts = window.n_dropped_rows, window.n_late_rows
+        pending.windows.append(StoredWindow(slim, window.elapsed, *counts, sample))
+        self._counts["n_rows"] += window.n_points
+        self._counts["n_dropped_rows"] += window.n_dropped_rows
+        self._counts["n_late_rows"] += window.n_late_rows
+        self._add_letters(window.dead_letters)
+        if window.position is not None:
+            pending.manifest["position"] = dict(window.position)
+
+    def _check_columns(self, schema: Any) -> None:
+        columns = [[field.name, str(field.type)] for field in schema]
+        if self._columns is None:
+            self._columns = columns
+            self._pending.manifest["label_columns"] = columns
+        elif columns != self._columns:
+            was, now = (", ".join(f"{n} ({t})" for n, t in c) for c in (self._columns, columns))
+            raise ValueError(
+                f"every window of a run must have the same columns: it began with {was}, "
+                f"and now has {now}."
+            )
+
+    def _commit(self, token: str | None = None) -> None:
+        pending, self._pending = self._pending, Commit()
+        pending.memory = self._memory
+        if self._texts is not None:
+            self._texts.add_to(pending)
+        pending.manifest["counts"] = dict(self._counts)
+        pending.token = token
+        self._store.commit(pending)
+
+
+def _has_word(window: Window) -> Any:
+    """Say which vectors of texts are not zeros."""
+    return window.points.any(axis=1)
