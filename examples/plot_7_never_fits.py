@@ -14,7 +14,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 
-from dynmeans import iter_anytime
+from dynmeans.anytime import iter_anytime
 
 rng = np.random.default_rng(2)
 folder = Path(tempfile.mkdtemp())

@@ -22,7 +22,8 @@ def test_completion_shows_public_names_only():
 
 
 @pytest.mark.parametrize(
-    "name", ["datasets", "metrics", "parameters", "plots", "report", "runs", "scale", "spark"]
+    "name",
+    ["datasets", "metrics", "parameters", "plots", "report", "runs", "spark", "anytime", "groups"],
 )
 def test_namespaces_are_there_without_importing_them(name):
     code = (
@@ -33,7 +34,9 @@ def test_namespaces_are_there_without_importing_them(name):
     assert done.stdout.strip() == "True"
 
 
-@pytest.mark.parametrize("package", ["metrics", "parameters", "plots", "report", "runs", "scale"])
+@pytest.mark.parametrize(
+    "package", ["metrics", "parameters", "plots", "report", "runs", "anytime", "groups"]
+)
 def test_every_name_of_a_namespace_can_be_loaded(package):
     namespace = getattr(dynmeans, package)
     assert all(getattr(namespace, name) is not None for name in namespace.__all__)
@@ -49,7 +52,16 @@ def test_function_is_not_hidden_by_the_module_it_lives_in():
 
 
 def test_no_public_name_is_also_a_module_of_its_package():
-    for package in ("parameters", "runs", "scale", "spark", "metrics", "plots", "report"):
+    for package in (
+        "parameters",
+        "runs",
+        "anytime",
+        "groups",
+        "spark",
+        "metrics",
+        "plots",
+        "report",
+    ):
         namespace = importlib.import_module(f"dynmeans.{package}")
         modules = {module.name for module in pkgutil.iter_modules(namespace.__path__)}
         assert not modules & set(namespace.__all__)

@@ -10,15 +10,15 @@ COPIES_AIM = 75  # ms, rows in and labels out
 OTHER_WAYS = ("torch_cdist_float64_ms", "cupy_matmul_float64_ms", "cuml_kmeans_pass_ms")
 KERNELS = {
     "grid_label": "`grid_label`: first pass, by the grid",
-    "grid_drawn": "`grid_drawn`: rows that prefer a cluster opened late",
+    "grid_drawn": "`grid_attracted`: rows that prefer a cluster opened late",
     "grid_compare": "`grid_compare`: later pass, by the grid",
     "filter": "`filter`: costs in bf16 on tensor cores",
     "own_costs": "`own_costs`: each row and its own center",
     "label_rest": "`label_rest`: labels by what the filter found",
-    "take_drawn": "`take_drawn`: rows that prefer a cluster opened late",
+    "take_drawn": "`label_attracted`: rows that prefer a cluster opened late",
     "count_labels": "`count_labels`: members of each cluster",
-    "deal_rows": "`deal_rows`: rows sorted by cluster",
-    "add_dealt": "`add_dealt`: their sums",
+    "deal_rows": "`sort_rows_by_slot`: rows sorted by cluster",
+    "add_dealt": "`sum_sorted`: their sums",
 }
 
 

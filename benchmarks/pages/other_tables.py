@@ -14,8 +14,8 @@ BLOBS = {
 }
 MOTION_KINDS = ("crossing", "wandering", "walking groups", "ships")
 MOTION_WAYS = {
-    "still": "still",
-    "steady": "steady",
+    "random_walk": "still",
+    "constant_velocity": "steady",
     "the motion that is chosen": "chosen",
     "velocity as more features": "velocity as features",
     "Kalman filters, Hungarian matching of each batch's clusters": "Kalman, Hungarian",

@@ -1,8 +1,9 @@
 """What a choice on a sample is worth, beside one on all points of the same dense streams.
 
 Run as ``python -m benchmarks.quality.suggest_sample [--seeds 1]``. The streams are those of
-benchmarks/quality/selection.py with so many times their points that a batch holds some 6,000, so that
-a search over all of them takes long. Prints processor seconds and global tracking accuracy of both.
+benchmarks/quality/selection.py with so many times their points that a batch holds some 6,000, so
+that a search over all of them takes long. Prints processor seconds and global tracking accuracy of
+both.
 """
 
 import argparse

@@ -20,7 +20,8 @@ from matplotlib.figure import Figure
 
 from benchmarks.machine import RESULTS, machine
 from benchmarks.machine import write_results as write
-from dynmeans import AnytimeResult, ClusterState, Penalties, iter_anytime, step
+from dynmeans import ClusterState, Penalties, step
+from dynmeans.anytime import AnytimeResult, iter_anytime
 from dynmeans.engine import native
 from dynmeans.engine.compiled import compiled
 

@@ -49,7 +49,8 @@ def main() -> None:
         )
         command = [
             sys.executable, "-m", "dynmeans.cli", "cluster", "-", "-f", "x,y", "-t", "t", "--every",
-            "60", "--new-penalty", "1", "-o", f"{folder}/run", "--alerts", str(rules), "--label-retention",
+            "60", "--new-penalty", "1", "-o", f"{folder}/run", "--alerts", str(rules),
+        "--label-retention",
             "60s", "--quiet",
         ]  # fmt: skip
         process = subprocess.Popen(command, stdin=subprocess.PIPE)

@@ -1,10 +1,11 @@
+from dynmeans import anytime as anytime
 from dynmeans import datasets as datasets
+from dynmeans import groups as groups
 from dynmeans import metrics as metrics
 from dynmeans import parameters as parameters
 from dynmeans import plots as plots
 from dynmeans import report as report
 from dynmeans import runs as runs
-from dynmeans import scale as scale
 from dynmeans import spark as spark
 from dynmeans.anytime.fit import fit_anytime as fit_anytime
 from dynmeans.cluster_function.cluster import DroppedRowsWarning as DroppedRowsWarning

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from blobs import blobs
 
-from dynmeans import ClusterState, DPMeans, Penalties, fit_anytime, iter_anytime
+from dynmeans import ClusterState, DPMeans, Penalties, fit_anytime
+from dynmeans.anytime import iter_anytime
 from dynmeans.engine.batch import Batch
 from dynmeans.follow.init_memory import begin, memory_from_clusters
 from dynmeans.follow.model_config import ModelConfig

@@ -23,7 +23,16 @@ from dynmeans.report.from_run import run_report
 from dynmeans.runs.run import Run
 
 SPEAKERS = ("InputError", "ArgumentText", "ValueError", "TypeError", "UserWarning")
-PYTHON_ONLY = {"one_call", "estimators", "plots", "mixture", "spark", "scale", "batch_times"}
+PYTHON_ONLY = {
+    "cluster_function",
+    "estimators",
+    "plots",
+    "mixture",
+    "spark",
+    "anytime",
+    "groups",
+    "batch_times",
+}
 RECIPE = {one.name: one.metadata["type"] for one in fields(ModelConfig)}
 PACKAGE = Path(dynmeans.__file__).parent
 ROWS = "at,x,y\n" + "".join(
@@ -42,7 +51,7 @@ def advised_names():
     """Every argument that some text of the library gives with a value, as in {overwrite=True}."""
     found = set()
     for path in PACKAGE.rglob("*.py"):
-        if path.parts[-2] not in ("one_call",):
+        if path.parts[-2] not in ("cluster_function",):
             found |= set(re.findall(r"(?<!f)\{{1,2}([a-z_]+)=[^{}\n]*\}", path.read_text()))
     return sorted(found)
 

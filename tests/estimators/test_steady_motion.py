@@ -4,10 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dynmeans import DynamicMeans, GroupStates, fit_groups
+from dynmeans import DynamicMeans, fit_groups
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.model_config import ModelConfig
+from dynmeans.groups import GroupStates
 from dynmeans.groups.key_seeds import key_seed
 from dynmeans.metrics import accuracy_global
 from dynmeans.plots.tracks import _track_data

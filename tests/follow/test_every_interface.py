@@ -1,7 +1,7 @@
-"""Every face of the package times every field of a model configuration: the same to the bit, or refused by name.
+"""Every interface times every field of `ModelConfig`: equal to the bit, or refused by name.
 
-A field that is added to `ModelConfig` fails here until it has a value in `CASES`, and then in every face
-that neither serves nor refuses it.
+A field that is added to `ModelConfig` fails here until it has a value in `CASES`, and then in every
+face that neither serves nor refuses it.
 """
 
 from types import SimpleNamespace
@@ -253,7 +253,7 @@ SHOWN = {"moving_features": ",".join, "n_clusters": lambda ends: "{}-{}".format(
 
 
 def _command(fields, field, tmp_path):
-    """Every field of a model configuration is an option of its name; penalties as one value are not."""
+    """Every field of a configuration is an option; penalties as one value are not."""
     if field == "penalties":
         raise TypeError("penalties is no option")
     _table().to_csv(tmp_path / "rows.csv", index=False)
@@ -280,7 +280,7 @@ PENALTIES = {"penalties", "new_penalty", "max_gap", "reach", "revival_penalty", 
 
 
 def _step(fields, field):
-    """`step` takes penalties and orders as values; what is left of a model configuration it takes by name."""
+    """`step` takes penalties and orders as values; the other fields it takes by name."""
     known = begin(
         ModelConfig(**{k: v for k, v in fields.items() if k in PENALTIES}), [Batch(BATCHES[0])]
     )

@@ -5,8 +5,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dynmeans import GroupStates, fit_groups
+from dynmeans import fit_groups
 from dynmeans.follow.model_config import ModelConfig
+from dynmeans.groups import GroupStates
 
 RECIPE = ModelConfig(1.0, random_state=0)
 

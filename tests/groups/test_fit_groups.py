@@ -8,8 +8,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from dynmeans import DynamicMeans, GroupStates, fit_groups
+from dynmeans import DynamicMeans, fit_groups
 from dynmeans.follow.model_config import ModelConfig
+from dynmeans.groups import GroupStates
 from dynmeans.groups.key_seeds import key_seed
 
 PARAMETERS = {"new_penalty": 2.0, "max_gap": 3.0, "reach": 1.3}

@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dynmeans import GroupStates, fit_groups
+from dynmeans import fit_groups
 from dynmeans.files.archive import write_archive
+from dynmeans.groups import GroupStates
 
 ARRAYS = ("starts", "ids", "centers", "weights", "ages", "counts")
 ARRAYS += ("next_ids", "n_steps", "times", "last_batches")

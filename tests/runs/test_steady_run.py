@@ -71,12 +71,30 @@ def test_command_line_takes_motion_and_moving_features(tmp_path, monkeypatch, ca
     monkeypatch.chdir(tmp_path)
     run_cases.moving_table(8).to_csv("rows.csv", index=False)
     options = ["-f", "x,y", "--time", "when", "--every", "1min", "--new-penalty", "1"]
-    steady = ["--motion", "constant_velocity", "--moving-features", "y"]
+    steady = [
+        "--motion",
+        "constant_velocity",
+        "--moving-features",
+        "y",
+    ]
     assert main(["cluster", "rows.csv", *options, *steady, "-o", "run"]) == 0
     with Run.open("run") as run:
         assert run.penalties.moving_features == (1,)
         assert run.cluster_state.velocities.any()
         assert not run.cluster_state.velocities[:, 0].any()
     capsys.readouterr()
-    assert main(["cluster", "rows.csv", *options, "--moving-features", "y", "-o", "other"]) == 1
+    assert (
+        main(
+            [
+                "cluster",
+                "rows.csv",
+                *options,
+                "--moving-features",
+                "y",
+                "-o",
+                "other",
+            ]
+        )
+        == 1
+    )
     assert "--moving-features needs --motion" in capsys.readouterr().err

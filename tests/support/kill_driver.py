@@ -35,7 +35,8 @@ def main(table: Path, folder: Path, n_kills: int, seed: int, mode: str) -> int:
                 _die_at(store, "insert_commit", rng.randint(1, 4))
             if mode == "join" and not is_last:
                 place = rng.choice([(store, "_delete_parts"), (store.Store, "remove_files"),
-                                    (store, "insert_part"), (compaction, "write_compacted_file")])  # fmt: skip
+                                    (store, "insert_part"),
+                                    (compaction, "write_compacted_file")])  # fmt: skip
                 _die_at(*place, rng.randint(1, 3), is_after=rng.random() < 0.5)
             seconds = 0.0 if mode == "join" else 2.0 if is_last else rng.choice([0.0, 0.004])
             _follow_and_exit(table, folder, seconds, writer)

@@ -126,7 +126,7 @@ PLACES = {
 
 
 def rows_of(n: int, per_window: int = 12) -> list[Row]:
-    """Three clusters that move; times out of order by less than the lateness."""
+    """Three clusters that move; times out of order by less than the allowed lateness."""
     rows = []
     for i in range(n):
         k = i % 3

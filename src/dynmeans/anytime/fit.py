@@ -172,8 +172,8 @@ def fit_anytime(source: Any, **options: Any) -> AnytimeResult:
     n_threads : int, optional
         As in `DynamicMeans`; the result never depends on it.
     **parameters
-        The fields of a `ModelConfig`, in place of one: `new_penalty`, `n_clusters`, `space`, `search`,
-        `max_clusters` and `random_state`, the seed of subsets and visiting orders.
+        The fields of a `ModelConfig`, in place of one: `new_penalty`, `n_clusters`, `space`,
+        `search`, `max_clusters` and `random_state`, the seed of subsets and visiting orders.
 
     Returns
     -------

@@ -71,7 +71,8 @@ def show_families(families: Families, names: Mapping[int, str] = NO_NAMES) -> No
         if len(members) > 1 or families.n_families <= _MAX_PRINTED:
             more = f" and {len(members) - _MAX_PRINTED} more" if len(members) > _MAX_PRINTED else ""
             print_line(
-                f"{family}: {', '.join(format_cluster(k, names) for k in members[:_MAX_PRINTED])}{more}"
+                f"{family}: "
+                f"{', '.join(format_cluster(k, names) for k in members[:_MAX_PRINTED])}{more}"
             )
     if n_alone and families.n_families > _MAX_PRINTED:
         print_line(f"and {format_count(n_alone, 'family')} of one identity each")
@@ -111,10 +112,10 @@ def _fields_of_result(result: JobResult) -> dict[str, Any]:
     return {
         **asdict(status),
         "is_resumed": result.is_resumed,
-        "new_windows": result.n_windows,
-        "new_rows": result.n_rows,
-        "repeated_rows": result.n_repeated,
-        "missing_values": dict(result.missing),
+        "n_new_windows": result.n_windows,
+        "n_new_rows": result.n_rows,
+        "n_repeated_rows": result.n_repeated,
+        "missing_counts": dict(result.missing),
         "seconds": round(result.seconds, 3),
         "is_stopped": result.is_stopped,
         "warnings": list(result.suggestion.warnings) if result.suggestion else [],
@@ -124,6 +125,7 @@ def _fields_of_result(result: JobResult) -> dict[str, Any]:
 
 
 def print_result(result: JobResult) -> None:
+    """Print what one call did."""
     status = result.status
     if result.is_resumed and result.n_windows == 0 and status.is_finished:
         print_line(
@@ -133,9 +135,11 @@ def print_result(result: JobResult) -> None:
     rate = result.n_rows / result.seconds if result.seconds > 0 else 0.0
     began = "stopped: " if result.is_stopped else "resumed: " if result.is_resumed else ""
     print_line(
-        f"{began}{format_count(result.n_windows, 'window')}, {format_count(result.n_rows, 'row')} in "
-        f"{result.seconds:.1f} s ({rate:,.0f} rows/s); {format_count(status.n_active_clusters, 'cluster')} "
-        f"now, {status.n_clusters_total:,} in all, new beyond {result.new_cluster_distance}. "
+        f"{began}{format_count(result.n_windows, 'window')}, "
+        f"{format_count(result.n_rows, 'row')} in {result.seconds:.1f} s ({rate:,.0f} rows/s); "
+        f"{format_count(status.n_active_clusters, 'cluster')} in the last window, "
+        f"{status.n_clusters_total:,} in total; "
+        f"new-cluster distance {result.new_cluster_distance}. "
         f"Run: {status.folder}"
     )
     for note in result.notes:

@@ -73,9 +73,9 @@ class RunOptions:
         if self.label_retention is not None:
             retention = Retention(parse_seconds("label_retention", self.label_retention))
         if self.alerts is not None:
-            from dynmeans.alerts.monitor import watching
+            from dynmeans.alerts.monitor import make_alert_hook
 
             if not Path(self.alerts).is_file():
                 raise InputError("alerts", ": there is no file {!r}", self.alerts)
-            hooks.append(partial(watching, Path(self.alerts)))
+            hooks.append(partial(make_alert_hook, Path(self.alerts)))
         return AfterCommit(self.labels_to, self.events_to, retention, tuple(hooks))

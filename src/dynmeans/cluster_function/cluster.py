@@ -66,7 +66,8 @@ def cluster(
         Column of times, or a level of a pandas index; rows are read in order of time.
     every : str, timedelta or float, optional
         Length of a window: ``10min``, ``1d``, ``1mo``; a plain number for times that are numbers.
-        Or give `rows_per_window` (rows of a window) or `window_column` (a column that names windows).
+        Or give `rows_per_window` (rows of a window) or `window_column` (a column that names
+        windows).
     id : str, optional
         Column that names the rows: index of the labels where the frame has no index.
     penalties : Penalties, float or "auto"
@@ -87,10 +88,10 @@ def cluster(
     **options
         Every other field of `runs.ModelConfig`, as of `DynamicMeans`: ``n_clusters``, ``space``,
         ``motion``, ``families``, ``n_init``, ``random_state`` and the rest; of
-        `runs.WindowOptions`: ``rows_per_window``, ``window_column``, ``timezone``, ``time_unit``, ``time_format``,
-        ``weight``, ``truth`` and ``on_missing``; of `runs.ReadingOptions`: ``sql``,
-        ``decimal`` and ``encoding``. Rows that lack a value are left out and counted, with a
-        warning; ``on_missing="error"`` refuses them. Vectors are an array, a column of lists or
+        `runs.WindowOptions`: ``rows_per_window``, ``window_column``, ``timezone``, ``time_unit``,
+        ``time_format``, ``weight``, ``truth`` and ``on_missing``; of `runs.ReadingOptions`:
+        ``sql``, ``decimal`` and ``encoding``. Rows that lack a value are left out and counted, with
+        a warning; ``on_missing="error"`` refuses them. Vectors are an array, a column of lists or
         text; wide ones have more than 32 features. {defaults}
 
     Returns

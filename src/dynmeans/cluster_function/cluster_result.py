@@ -46,8 +46,9 @@ class ClusterResult:
     """The rows of a frame with the identities of their clusters; made by `dynmeans.cluster`.
 
     Everything is read from the run folder when it is first asked for.
-    `folder` is the run folder, which all commands take too; one that was not named with `run_folder` is
-    removed with this object. `suggestion` says how penalties were chosen, where they were.
+    `folder` is the run folder, which all commands take too; one that was not named with
+    `run_folder` is removed with this object. `suggestion` says how penalties were chosen, where
+    they were.
     """
 
     def __init__(
@@ -191,11 +192,6 @@ class ClusterResult:
             )
         return self._frame(found.to_arrow())
 
-    def summary(self) -> str:
-        """Say what happened, in a few sentences made from facts."""
-        with self.run() as run:
-            return "\n".join(summarize_run(run))
-
     def name_cluster(self, cluster_id: int, name: str, *, author: str | None = None) -> None:
         """Give a cluster a name, shown wherever it is; stored in the run with who and when."""
         with self.run() as run:
@@ -203,8 +199,9 @@ class ClusterResult:
         self._forget_views()
 
     def summary(self) -> str:
-        """Say in a few lines what was found, how, and which rows were left out."""
-        return "\n".join(self._lines())
+        """Return what was found, how, and what happened: one sentence per line."""
+        with self.run() as run:
+            return "\n".join(dict.fromkeys([*self._lines(), *summarize_run(run)]))
 
     def write_labels(self, path: str | os.PathLike[str]) -> Path:
         """Write the rows with `cluster_id`: .parquet, .csv, or .jsonl; memory stays flat."""
@@ -286,8 +283,8 @@ class ClusterResult:
         return figure
 
     def __repr__(self) -> str:
-        """Say what was found, in a few lines."""
-        return self.summary()
+        """Return what was found, in a few lines."""
+        return "\n".join(self._lines())
 
     def _repr_html_(self) -> str:
         """Show a notebook what was found, and the largest clusters."""

@@ -23,16 +23,18 @@ def summary_lines(
     length = f" of {options.every}" if options.every else ""
     span = f", {status.first_window} to {status.last_window}" if status.first_window else ""
     found = (
-        f"{format_count(status.n_rows, 'row')} in {format_count(status.n_windows, 'window')}{length}{span}: "
-        f"{format_count(status.n_clusters_total, 'cluster')} in all, {status.n_active_clusters:,} in the last one"
+        f"{format_count(status.n_rows, 'row')} in "
+        f"{format_count(status.n_windows, 'window')}{length}{span}: "
+        f"{format_count(status.n_clusters_total, 'cluster')} in all, "
+        f"{status.n_active_clusters:,} in the last one"
     )
     if suggestion is not None:
         return [found, suggestion.explanation]
     return [
         found,
-        f"Penalties as given or stored: new_penalty {penalties.new_penalty:.6g} (new beyond "
-        f"{new_cluster_distance}), max_gap "
-        f"{penalties.max_gap:.3g}, reach {penalties.reach:.3g}.",
+        f"Penalties as given or stored: new_penalty {penalties.new_penalty:.6g} "
+        f"(new-cluster distance {new_cluster_distance}), "
+        f"max_gap {penalties.max_gap:.3g}, reach {penalties.reach:.3g}.",
     ]
 
 

@@ -105,9 +105,9 @@ def tune(
     n_jobs : int
         Processes; -1 is one for each core. The result does not depend on it.
     model_config : ModelConfig, optional
-        What else the stream is followed by, in every trial; give `motion="constant_velocity"` for clusters
-        that keep a course. A space is learned once, on the first batches. `random_state` is
-        the seed of the proposals and of the visiting orders: every setting is run with the same
+        What else the stream is followed by, in every trial; give `motion="constant_velocity"` for
+        clusters that keep a course. A space is learned once, on the first batches. `random_state`
+        is the seed of the proposals and of the visiting orders: every setting is run with the same
         three seeds, and the scores are averaged.
     **parameters
         The parameters of a `ModelConfig`, in place of one. {defaults}

@@ -127,5 +127,5 @@ _DYNAMIC_MEANS = DynamicMeansFinder()
 
 
 def finder_of(method: Any) -> Finder:
-    """Return what finds clusters by this method: that of a model configuration, or the text in a memory."""
+    """Return what finds the clusters: `method` of a configuration, or its text in a memory."""
     return _DYNAMIC_MEANS if method == OURS else MatchedFinder(method)

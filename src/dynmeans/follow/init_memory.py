@@ -140,7 +140,7 @@ def draw_seed(random_state: Any) -> int:
 
 
 def resolve_penalties(model_config: ModelConfig, memory: Memory) -> Penalties | None:
-    """lambda, Q and tau of a model configuration that gives them; None where they are to be chosen."""
+    """Return lambda, Q and tau as configured; None if they are to be chosen."""
     given, moving_features = (
         model_config.penalties,
         memory.point_columns(model_config.penalties.moving_features),
@@ -158,7 +158,7 @@ def resolve_penalties(model_config: ModelConfig, memory: Memory) -> Penalties | 
 def apply_motion_and_revival(
     model_config: ModelConfig, memory: Memory, penalties: Penalties
 ) -> Penalties:
-    """Return penalties with the revival rule and the motion of the model configuration, where it has them."""
+    """Return penalties with the revival rule and the motion of the configuration, if given."""
     apply_motion_and_revival = model_config.penalties.adopt(
         penalties, memory.point_columns(model_config.penalties.moving_features)
     )

@@ -97,7 +97,7 @@ class Memory:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Memory":
         """Read a memory written by `save`; a damaged or foreign file raises `ValueError`."""
-        return read_archive(path, _KIND, _VERSION, _make_clusterer)
+        return read_archive(path, _KIND, _VERSION, _from_arrays)
 
     def to_bytes(self) -> bytes:
         """Return what `save` writes, for a field of a database."""
@@ -106,7 +106,7 @@ class Memory:
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "memory") -> "Memory":
         """Read what `to_bytes` gave; anything else raises `ValueError` that tells its `name`."""
-        return unpack_archive(data, name, _KIND, _VERSION, _make_clusterer)
+        return unpack_archive(data, name, _KIND, _VERSION, _from_arrays)
 
     def _parts(self) -> tuple[Arrays, dict[str, Any]]:
         state, lifetimes = self.clusters, count_lifetimes(self.lifetimes)
@@ -133,7 +133,7 @@ class Memory:
         return arrays, header
 
 
-def _make_clusterer(arrays: Arrays, header: Mapping[str, Any]) -> Memory:
+def _from_arrays(arrays: Arrays, header: Mapping[str, Any]) -> Memory:
     penalties, names = header["penalties"], header["feature_names"]
     evidence = header.get("evidence")
     lifetimes = arrays["lifetimes"].tolist()

@@ -78,8 +78,8 @@ class ModelConfig:
     penalties : Penalties, float or "auto"
         All penalties as one value, lambda alone, or "auto".
     **parameters
-        Every other parameter of `DynamicMeans` but how it is run: the fields of a model configuration, and
-        those of its penalties (`new_penalty`, `max_gap`, `motion` and so on).
+        Every other parameter of `DynamicMeans` but how it is run: the fields of a model
+        configuration, and those of its penalties (`new_penalty`, `max_gap`, `motion` and so on).
 
     Examples
     --------

@@ -35,7 +35,7 @@ def seeds_of_keys(seed: int, keys: Sequence[Key]) -> npt.NDArray[np.uint32]:
 
 
 def draw_seed(random_state: Any) -> int:
-    """Return the integer that a model configuration has; draw one from its generator or from nothing."""
+    """Return the seed of a configuration; draw one if it is None or a generator."""
     if random_state is None:
         return int(np.random.default_rng().integers(_N_SEEDS))
     if isinstance(random_state, np.random.RandomState):

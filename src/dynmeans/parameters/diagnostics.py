@@ -94,8 +94,9 @@ def _check_singletons(trials: Trials, chosen: Setting) -> ArgumentText | None:
     if n_single <= _MOST * len(counts) or n_single <= _MANY * counts.sum():
         return None
     return ArgumentText(
-        f"{n_single:,} of {format_count(len(counts), 'cluster')} in all {batches} hold a single point: "
-        f"their size cannot be estimated. Make {batches} that hold several points of each cluster, "
+        f"{n_single:,} of {format_count(len(counts), 'cluster')} in all {batches} hold a single "
+        f"point: their size cannot be estimated. "
+        f"Make {batches} that hold several points of each cluster, "
         "or give {new_penalty} yourself."
     )
 

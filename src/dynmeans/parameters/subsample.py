@@ -65,7 +65,8 @@ def drop_outliers(
     is_fewer = [n.n_points < batch.n_points for n, batch in zip(kept, batches, strict=True)]
     lie = "lies" if n_odd == 1 else "lie"
     doubt = ArgumentText(
-        f"{format_count(n_odd, 'row')} of {len(points):,} {lie} more than {OUTLIER_FACTOR:,.0f} times as far out "
+        f"{format_count(n_odd, 'row')} of {len(points):,} {lie} more than "
+        f"{OUTLIER_FACTOR:,.0f} times as far out "
         f"as the middle half of a feature, the first in {batch_noun} {is_fewer.index(True) + 1}, "
         "and had no say in the choice: outliers, or wrong values."
     )

@@ -80,7 +80,8 @@ class Families:
     def __repr__(self) -> str:
         """Say how many there are."""
         n_clusters_total = len(self.tree.ids)
-        return f"Families({self.n_families} of {n_clusters_total} identities at level {self.level:.4g})"
+        clusters = f"{self.n_families} of {n_clusters_total} clusters"
+        return f"Families({clusters} at level {self.level:.4g})"
 
     @property
     def levels(self) -> FloatArray:

@@ -48,8 +48,8 @@ class Penalties:
         The cost of reviving a cluster: equation 5 of the paper, or the true rise of the cost.
     motion : {"random_walk", "constant_velocity"}
         Whether a cluster is expected where it was, as in the paper, or where its velocity takes
-        it. With "constant_velocity", `reach` is how far one may be from where it is expected, for one that
-        has kept its course long; the less is known of its velocity, the farther.
+        it. With "constant_velocity", `reach` is how far one may be from where it is expected, for
+        one that has kept its course long; the less is known of its velocity, the farther.
     moving : sequence of int, optional
         Features that keep a course, where `motion` is "constant_velocity"; all by default.
 

@@ -108,14 +108,15 @@ class Suggestion:
         batches = plural(self.batch_noun)
         return ArgumentText(
             f"{{new_penalty}} was chosen on the first {self.n_batches:,} {batches}, which hold "
-            f"{format_count(looked_at, 'cluster')} on average; all {n_batches:,} hold {n_clusters:.3g}."
+            f"{format_count(looked_at, 'cluster')} on average; "
+            f"all {n_batches:,} hold {n_clusters:.3g}."
         )
 
     def _parameters_in_words(self) -> list[ArgumentText]:
         p, who = self.penalties, "cluster" if self.uses_matching else "point"
         words = [
-            f"{{new_penalty}} {p.new_penalty:.4g}: a {who} farther than {self.format_distance(p.new_penalty)} "
-            "from every cluster starts a new one."
+            f"{{new_penalty}} {p.new_penalty:.4g}: a {who} farther than "
+            f"{self.format_distance(p.new_penalty)} from every cluster starts a new one."
         ]
         if self.n_batches == 1:
             words.append(

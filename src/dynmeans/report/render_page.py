@@ -97,8 +97,8 @@ def render_report(
 
     With `beside`, the page shows two reports side by side, which move through time together.
     A live page, given the `run_id` of its run, asks the server that it came from for more, and
-    for nothing else. A page whose data say how they were clustered (`with_recluster`) has an engine of
-    its own, with which readers try other scales, unless `engine` is False.
+    for nothing else. A page whose data say how they were clustered (`with_recluster`) has an engine
+    of its own, with which readers try other scales, unless `engine` is False.
 
     Examples
     --------

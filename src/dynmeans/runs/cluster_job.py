@@ -61,7 +61,7 @@ Progress = Callable[[int | None, int, tuple[str, ...]], AbstractContextManager[O
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """What one call did; `new_cluster_distance` is lambda as a distance, in the unit of the space."""
+    """What one call did; `new_cluster_distance` is sqrt(lambda) with the unit of the space."""
 
     status: RunStatus
     n_windows: int

@@ -153,8 +153,8 @@ class Run(Editing, AbstractContextManager["Run"]):
         n_threads : int, optional
             Threads of a step; the result never depends on it.
         on_suggestion : callable
-            Called with what was chosen on the first windows, where the model configuration leaves it open; what
-            it raises ends the call, and nothing is stored.
+            Called with what was chosen on the first windows, where the model configuration leaves
+            it open; what it raises ends the call, and nothing is stored.
         """
         self._store.lock_for_writing()
         if token is not None and self._store.has_token(token):

@@ -26,7 +26,7 @@ from dynmeans.runs.store.dead_letters import DeadLetter
 from dynmeans.runs.store.label_files import make_label_table
 from dynmeans.runs.store.store import Store
 from dynmeans.runs.texts import Texts
-from dynmeans.runs.warm_up import first_windows, initial_memory, needs_warm_up
+from dynmeans.runs.warm_up import initial_memory, needs_warm_up, read_warm_up
 
 # A group of windows is committed before its labels take more memory than this many rows.
 MAX_GROUP_ROWS = 500_000
@@ -45,7 +45,7 @@ class WindowProcessor:
         self._texts = Texts(store, config.source) if config.source.get("text") else None
 
     def begin(self, windows: Iterable[Window], on_suggestion: OnSuggestion) -> Iterable[Window]:
-        """Learn from the first windows what the model configuration leaves open; return all of them."""
+        """Choose on the first windows what the configuration leaves open; return all windows."""
         if self._memory is not None:
             return windows
         rest = iter(windows)

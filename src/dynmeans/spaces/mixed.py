@@ -36,7 +36,8 @@ class Mixed(Space):
     Examples
     --------
     >>> from dynmeans.spaces.named import find_space
-    >>> space = find_space("0.1*geo(lat,lon) + cyclic:24(hour)").bind_features(["hour", "lat", "lon"])
+    >>> names = ["hour", "lat", "lon"]
+    >>> space = find_space("0.1*geo(lat,lon) + cyclic:24(hour)").bind_features(names)
     >>> points = space.to_points(np.array([[23.5, 0.0, 0.0], [0.5, 0.0, 0.0]]))
     >>> points.shape, float(np.linalg.norm(points[0] - points[1]).round(2))
     ((2, 5), 1.0)

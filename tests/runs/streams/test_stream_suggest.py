@@ -37,7 +37,18 @@ def penalties_of(folder):
 
 
 def suggest_command(address, folder, *more):
-    options = ["-f", "x,y", "-t", "t", "--every", "10", "--allowed-lateness", "5", "--id", "name"]
+    options = [
+        "-f",
+        "x,y",
+        "-t",
+        "t",
+        "--every",
+        "10",
+        "--allowed-lateness",
+        "5",
+        "--id",
+        "name",
+    ]
     return ["cluster", address, *options, "-o", str(folder), "--quiet", *more]
 
 

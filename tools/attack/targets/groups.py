@@ -13,7 +13,8 @@ import pyarrow as pa
 from attack.held import REFUSALS, refused
 from attack.mutate import FLOATS, INTEGERS, TEXTS
 from attack.targets import Case
-from dynmeans import DynamicMeans, ModelConfig, fit_groups, key_seed
+from dynmeans import DynamicMeans, ModelConfig, fit_groups
+from dynmeans.groups import key_seed
 
 
 @contextmanager

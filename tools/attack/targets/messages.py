@@ -132,7 +132,8 @@ class Given:
 
 
 def _options(rng: random.Random) -> WindowOptions:
-    cut = rng.choice([{"time": "t", "every": "10", "allowed_lateness": rng.choice(["0", "5", "50"])},
+    cut = rng.choice([{"time": "t", "every": "10",
+                       "allowed_lateness": rng.choice(["0", "5", "50"])},
                       {"rows_per_window": 4}, {"batch": "b"}])  # fmt: skip
     more: dict[str, Any] = {
         "on_missing": rng.choice(["error", "drop"]),

@@ -68,7 +68,8 @@ def cluster(
 
     dynmeans cluster 'days/*.csv' --time t --every 1d --timezone Asia/Tokyo -f 'x*' -o run
 
-    tail -f log | dynmeans cluster - -t at --every 1min --allowed-lateness 9s -f x,y --new-penalty 1 -o run
+    tail -f log | dynmeans cluster - -t at --every 1min --allowed-lateness 9s -f x,y
+    --new-penalty 1 -o run
 
     dynmeans cluster redis://localhost/0?stream=rows -t at --every 1min -f x,y --new-penalty 1 -o r
     """

@@ -80,12 +80,13 @@ def _lines(found: "Profiles", row: int) -> list[str]:
 
     lifetimes, k = found.lifetimes, int(found.ids[row])
     name = f"  {found.names[k]}" if k in found.names else ""
-    seen = f"{format_count(lifetimes.n_points[row], 'point')} in {format_count(lifetimes.n_windows[row], 'window')}"
+    points = format_count(lifetimes.n_points[row], "point")
+    seen = f"{points} in {format_count(lifetimes.n_windows[row], 'window')}"
     lines = [f"{k}{name}  {seen}, {lifetimes.first_windows[row]} to {lifetimes.last_windows[row]}"]
     told = found.format_values(row, found.means[row])
     means = zip(found.features, told, found.deviations[row], strict=True)
     facts = {"mean": ", ".join(f"{n} {mean} ± {two_digits(dev)}" for n, mean, dev in means)}
-    facts["apart"] = ", ".join(f"{n} {d:+.2g}" for n, d in found.largest_differences(row)[:3])
+    facts["differs"] = ", ".join(f"{n} {d:+.2g}" for n, d in found.largest_differences(row)[:3])
     facts |= {n: ", ".join(telling.values_of(k)) for n, telling in found.terms.items()}
     for telling in found.terms.values():
         facts["typical"] = telling.typical.get(k) or facts.get("typical", "")

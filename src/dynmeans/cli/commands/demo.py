@@ -24,7 +24,8 @@ def demo(
 
     Does what these four commands do, on positions simulated for it: time, lon, lat, ship.
 
-    dynmeans cluster ships.csv --time time --every 2min -f lon,lat --motion constant_velocity ... -o run
+    dynmeans cluster ships.csv --time time --every 2min -f lon,lat --motion constant_velocity ... -o
+    run
 
     dynmeans score run --truth ship
 

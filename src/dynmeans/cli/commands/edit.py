@@ -36,8 +36,9 @@ def edit(
     """Show two clusters as one, keep a small one, or undo that; the run itself is not modified.
 
     Every edit is logged with who made it and when. merge and undo change what labels, clusters,
-    report and plot show. A pinned cluster is confirmed whatever --min-cluster-size and --min-batches
-    say. matches lists clusters that were born where a forgotten one had been; merge accepts one.
+    report and plot show. A pinned cluster is confirmed whatever --min-cluster-size and
+    --min-batches say. matches lists clusters that were born where a forgotten one had been; merge
+    accepts one.
 
     [bold]Examples[/bold]
 
@@ -66,9 +67,12 @@ def edit(
             run.pin_cluster(*ids, author=author)
         elif action == "undo":
             run.undo_edit(edit_id, author=author)
-        edits, matches = run.edits, suggested_matches_of_run(run) if action == "matches" else []
+        edits, matches = (
+            run.edits,
+            suggested_matches_of_run(run) if action == "matches" else [],
+        )
     if action == "matches":
-        _show_links(matches, run_folder, as_json)
+        _show_matches(matches, run_folder, as_json)
         return
     shown = edits.log if action == "log" else edits.log[-1:]
     undone = edits.undone_edits()
@@ -82,7 +86,7 @@ def edit(
         )
 
 
-def _show_links(matches: "list[SuggestedMatch]", folder: object, as_json: bool) -> None:
+def _show_matches(matches: "list[SuggestedMatch]", folder: object, as_json: bool) -> None:
     from dynmeans.cli.output import print_json, print_line
 
     if as_json:

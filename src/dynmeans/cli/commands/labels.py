@@ -74,6 +74,6 @@ def labels(
     log_line(told) if str(path) == STANDARD_OUTPUT else print_line(told)
     if done.n_formulas:
         log_line(
-            f"warning: {format_count(done.n_formulas, 'cell')} of text, which a spreadsheet would run "
-            "as a formula, got an apostrophe in front. A .parquet file holds the text as it is."
+            f"warning: {format_count(done.n_formulas, 'cell')} of text, which a spreadsheet would "
+            "run as a formula, got an apostrophe in front. A .parquet file holds the text as it is."
         )

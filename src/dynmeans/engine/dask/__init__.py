@@ -4,4 +4,4 @@ from dynmeans.engine.dask.batch import DaskBatch, prepare_batch
 from dynmeans.engine.dask.predict import DaskRows
 from dynmeans.engine.dask.step import step
 
-__all__ = ["DaskBatch", "DaskRows", "step", "prepare_batch"]
+__all__ = ["DaskBatch", "DaskRows", "prepare_batch", "step"]

@@ -169,7 +169,8 @@ def _check_columns(facts: list[ChunkSummary], name: str) -> None:
             first.columns is not None and set(fact.columns or ()) != set(first.columns)
         ):
             raise ValueError(
-                f"{name} must have the same columns in every chunk, got {_list_chunks(first.columns)} "
+                f"{name} must have the same columns in every chunk, got "
+                f"{_list_chunks(first.columns)} "
                 f"in chunk 0 and {_list_chunks(fact.columns)} in chunk {number}."
             )
         if fact.n_features != first.n_features:

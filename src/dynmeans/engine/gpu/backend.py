@@ -36,12 +36,12 @@ from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
 
 __all__ = [
-    "maybe_copy_to_device",
     "distances",
-    "to_numpy",
+    "maybe_copy_to_device",
     "predict_labels",
-    "step",
     "prepare_batch",
+    "step",
+    "to_numpy",
 ]
 
 

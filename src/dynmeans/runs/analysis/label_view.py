@@ -57,7 +57,7 @@ AS_STORED = LabelView()
 def confirmed_of_run(
     run: Run, *, min_cluster_size: float | None = None, min_batches: int | None = None
 ) -> IntArray:
-    """Return the identities that are confirmed, by default as the model configuration of the run says."""
+    """Return the IDs of confirmed clusters; by default by the limits of the run."""
     model_config = run.config.model_config
     given: dict[str, Any] = {"min_cluster_size": min_cluster_size, "min_batches": min_batches}
     model_config = replace(model_config, **{name: n for name, n in given.items() if n is not None})

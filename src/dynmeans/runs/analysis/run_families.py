@@ -15,7 +15,8 @@ def families_of_run(
 ) -> Families:
     """Group the identities of a finished or running run.
 
-    Its own evidence speaks where its model configuration asked for families; else the rows that it keeps.
+    Its own evidence speaks where its model configuration asked for families; else the rows that it
+    keeps.
     """
     chosen = "auto" if level is None else level
     model_config, memory = run.config.model_config, run.memory

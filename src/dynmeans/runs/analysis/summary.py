@@ -24,7 +24,8 @@ def summarize_run(
 ) -> list[str]:
     """Say how many clusters there are, who is largest, who comes back, who split, what is left out.
 
-    `name_of` names the arguments that a sentence advises; `links` are those of `suggested_matches_of_run`.
+    `name_of` names the arguments that a sentence advises; `links` are those of
+    `suggested_matches_of_run`.
     """
     advice, doubts = warnings_of(run, links)
     return [
@@ -35,7 +36,7 @@ def summarize_run(
 
 
 def facts_of(run: Run) -> list[str]:
-    """Return the sentences of the story that advise nothing."""
+    """Return the sentences of the summary that advise nothing."""
     status = run.status()
     if run.penalties is None or not status.n_windows:
         return ["Nothing was taken in yet."]
@@ -48,9 +49,8 @@ def warnings_of(
     """Return what a reader may want to change: suggested matches, and doubts of the penalties."""
     if run.penalties is None:
         return [], []
-    words = format_suggested_matches(
-        suggested_matches_of_run(run) if links is None else links, run.penalties.max_gap
-    )
+    matches = suggested_matches_of_run(run) if links is None else links
+    words = format_suggested_matches(matches, run.penalties.max_gap)
     doubts = [ArgumentText(*text) for text in run.store.manifest("warnings") or []]
     return [] if words is None else [words], doubts
 
@@ -61,9 +61,10 @@ def _numbers(run: Run, status: RunStatus) -> Iterator[str]:
     ends = [_format_time(name) for name in (status.first_window, status.last_window) if name]
     span = f" from {ends[0]} to {ends[1]}" if ends else ""
     yield (
-        f"{format_count(status.n_rows, 'row')} in {format_count(status.n_windows, 'window')}{span}: "
-        f"{format_count(status.n_clusters_total, 'cluster')} in all, {status.n_active_clusters:,} in the last "
-        "window."
+        f"{format_count(status.n_rows, 'row')} in "
+        f"{format_count(status.n_windows, 'window')}{span}: "
+        f"{format_count(status.n_clusters_total, 'cluster')} in all, "
+        f"{status.n_active_clusters:,} in the last window."
     )
     short = sum(row["n_windows"] == 1 for row in clusters)
     if 2 * short > len(clusters) > 1:
@@ -96,7 +97,8 @@ def _changes(run: Run) -> Iterator[str]:
             *_, last = rows
             when = window_names(run.store).get(last["step"]) or f"window {last['step']}"
             yield (
-                f"{format_count(len(rows), noun)}; the last: {_cluster_text(run, last['cluster_id'])} {verb} "
+                f"{format_count(len(rows), noun)}; the last: "
+                f"{_cluster_text(run, last['cluster_id'])} {verb} "
                 f"{_cluster_text(run, last['other_id'])}, {_format_time(when)}."
             )
 

@@ -81,8 +81,8 @@ class _Labels:
         """Refuse rows that are fewer than the labels."""
         if self._held or next(self._batches, None) is not None:
             raise ValueError(
-                f"the input has {format_count(n_rows, 'row')}, but the run has labels for rows after "
-                "them. These are not the rows of the run."
+                f"the input has {format_count(n_rows, 'row')}, but the run has labels for rows "
+                "after them. These are not the rows of the run."
             )
 
     def _take(self, end: int) -> pa.Table | None:

@@ -17,7 +17,8 @@ from dynmeans.runs.reading.live_rows import LiveRow, LiveRows
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.reading.window_rules import TimeWindowRule
 
-# By default. A step is no less than the lateness, nor than twice what is usual in the stream.
+# By default. A step is no less than the allowed lateness, nor than twice what is usual
+# in the stream.
 BOUND_WINDOWS, STEP_WINDOWS = 100, 2
 N_AGREEING = 10  # rows one after the other, of three times at least, none further apart than a step
 _N_TIMES = 3

@@ -46,5 +46,5 @@ def late_warning(share: float) -> str | None:
     return (
         f"most rows come too late: {share:.0%} of the last rows belong to windows that are closed. "
         "Correct the clock of the rows that are ahead of them, or start a run with a longer "
-        "lateness."
+        "the allowed lateness."
     )

@@ -67,7 +67,7 @@ class OpenWindows:
         )
 
     def complete(self, watermark: float) -> list[Key]:
-        """Return the windows that end at `watermark` or before, less the lateness, in order."""
+        """Return the windows that end before `watermark` less the allowed lateness, in order."""
         if not self.held:
             return []
         if self._options.rows_per_window is not None:
@@ -112,10 +112,10 @@ class OpenWindows:
 class LiveWindows:
     """The windows of a stream of JSON objects, one on each line; iterate over it once.
 
-    A window is closed once a row has come that is later than its end by `options.allowed_lateness`, and all
-    at the end of the stream. `n_late_rows` and `n_dropped_rows` count rows left out since the last window,
-    `n_repeated` those skipped because an earlier pass, which stopped at `position`, has closed
-    their windows: the sender may start again at any row before.
+    A window is closed once a row has come that is later than its end by `options.allowed_lateness`,
+    and all at the end of the stream. `n_late_rows` and `n_dropped_rows` count rows left out since
+    the last window, `n_repeated` those skipped because an earlier pass, which stopped at
+    `position`, has closed their windows: the sender may start again at any row before.
     """
 
     def __init__(

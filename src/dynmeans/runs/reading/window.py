@@ -40,8 +40,8 @@ class Window:
     weights: FloatArray | None = None  # A row of weight 2 counts as two equal rows
     truth: npt.NDArray[Any] | None = None  # True identities, integers or text
     name: str | None = None  # Name of the window for people, such as its start
-    # n_dropped_rows, n_late_rows: rows left out since the previous window because a value was missing, or
-    # because they came too late.
+    # n_dropped_rows, n_late_rows: rows left out since the previous window because a value was
+    # missing, or because they came too late.
     n_dropped_rows: int = 0
     n_late_rows: int = 0
     # Where the source stands after this window; stored, and given back on resume.
@@ -81,7 +81,9 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class WindowOptions:
-    """How rows are ordered and cut; exactly one of `every`, `rows_per_window` and `window_column` is given.
+    """How rows are ordered and cut into windows.
+
+    Exactly one of `every`, `rows_per_window` and `window_column` is given.
 
     What each field means is in its `metadata`, from which the options of the command are made.
     """
@@ -198,8 +200,8 @@ class WindowOptions:
             got = " and ".join(f"{{{name}=...}}" for name in ways) or "none of them"
             raise InputError(
                 "",
-                "give exactly one of {every=...} (a length of time), {rows_per_window=...} (rows of a "
-                f"window) and {{window_column=...}} (a column), got {got}",
+                "give exactly one of {every=...} (a length of time), {rows_per_window=...} (a "
+                f"number) and {{window_column=...}} (a column), got {got}",
             )
 
     @property

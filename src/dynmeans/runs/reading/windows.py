@@ -138,7 +138,7 @@ class Windows:
                 "the run has closed the window {!r} already, but {} came for it",
                 self._cut.name_of(key, None),
                 format_count(n_rows, "more row"),
-                hint="If the input grows, use {keep_last_open=True}, so that the last window waits for "
-                "its rows.",
+                hint="If the input grows, use {keep_last_open=True}, so that the last window waits "
+                "for its rows.",
             )
         return windows_between(before, key)

@@ -1,4 +1,4 @@
-"""Compactor: small parts of labels become large ones behind the run, as in a log-structured merge."""
+"""Compaction: small label files become large ones, as in a log-structured merge."""
 
 import logging
 import re

@@ -46,8 +46,8 @@ CREATE TABLE events (
     cluster_id INTEGER NOT NULL, other_id INTEGER, displacement REAL, gap REAL, speed REAL,
     PRIMARY KEY (step, number)
 ) WITHOUT ROWID;
-CREATE TABLE idempotency_keys (key TEXT PRIMARY KEY, n_steps INTEGER NOT NULL, digest BLOB NOT NULL);
-CREATE TABLE edits (
+CREATE TABLE idempotency_keys (key TEXT PRIMARY KEY, n_steps INTEGER NOT NULL, digest BLOB NOT
+NULL); CREATE TABLE edits (
     edit_id INTEGER PRIMARY KEY, kind TEXT NOT NULL, cluster_id INTEGER, other_id INTEGER,
     text TEXT, author TEXT NOT NULL, created_at TEXT NOT NULL, digest BLOB NOT NULL
 );

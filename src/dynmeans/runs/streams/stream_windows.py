@@ -38,8 +38,8 @@ class StreamWindows:
     of windows that were open are read again, and no row is taken in or counted twice.
 
     Once `stop` is set, `StoppedError` is raised, and open windows are left for the next time. After
-    `idle_timeout` seconds without a message all windows close, unless `options.keep_last_open` is set.
-    `n_repeated` counts rows skipped because one of that name is in an open window.
+    `idle_timeout` seconds without a message all windows close, unless `options.keep_last_open` is
+    set. `n_repeated` counts rows skipped because one of that name is in an open window.
     """
 
     def __init__(

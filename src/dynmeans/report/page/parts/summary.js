@@ -9,7 +9,7 @@ class Summary {
   }
 
   draw() {
-    const { story = [], warnings = [] } = this.store.header;
+    const { summary: story = [], warnings = [] } = this.store.header;
     byId("summary-lead").textContent = story.slice(0, N_LEAD).join(" ");
     byId("summary-rest").replaceChildren(...story.slice(N_LEAD).map((sentence) => make("p", {}, sentence)));
     byId("summary").hidden = story.length === 0;
@@ -53,7 +53,7 @@ class Remedies {
 
 const REMEDIES = [
   { names: ["families", "n_families"], text: "Join these", act: ({ view }) => joinAct(view) },
-  { names: ["min_cluster_size", "min_batches", "min_batches"], text: "Hide small ones", act: ({ view }) => () => view.set({ minSize: Math.max(view.minSize, 3), minLife: Math.max(view.minLife, 2) }) },
+  { names: ["min_cluster_size", "min_batches"], text: "Hide small ones", act: ({ view }) => () => view.set({ minSize: Math.max(view.minSize, 3), minLife: Math.max(view.minLife, 2) }) },
   { names: ["max_gap"], text: "Remember them longer", act: (remedies, { max_gap: steps }) => (steps ? remedies.tried("maxGap", steps) : null) },
   { names: ["new_penalty", "n_clusters", "n_clusters_hint"], text: "Try a coarser scale", act: (remedies) => coarserAct(remedies) },
 ];

@@ -1,6 +1,3 @@
-from dynmeans.anytime.fit import fit_anytime as fit_anytime
-from dynmeans.anytime.fit import iter_anytime as iter_anytime
-from dynmeans.anytime.result import AnytimeResult as AnytimeResult
 from dynmeans.groups.fit import GroupResult as GroupResult
 from dynmeans.groups.fit import fit_groups as fit_groups
 from dynmeans.groups.key_seeds import key_seed as key_seed
