@@ -12,7 +12,7 @@ from attack.targets import TARGETS, Loaded, Target
 # Those that start processes of their own, or need a card, are for `make attack`.
 ALONE = {
     "kills", "kills-redis", "kills-kafka", "kills-mqtt", "kills-postgresql", "dask", "dask-borders",
-    "spark", "gpu", "gpu-borders", "gpu-threads",
+    "spark", "gpu", "gpu-borders", "gpu-sphere", "gpu-threads",
 }  # fmt: skip
 N_CASES = {
     "state": 300, "mixture": 300, "groups-file": 300, "history": 300, "lines": 500, "times": 500,

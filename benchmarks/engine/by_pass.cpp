@@ -48,19 +48,19 @@ int main(int, char** arguments) {
         rows[t] = read<double>(file, n * d);
         orders[t] = read<std::int64_t>(file, n);
     }
-    const records::Penalties penalties{rule[0], rule[1], rule[2], false};
-    threads::InterruptCheck interrupts([] { return false; });
-    threads::ThreadPool pool(1, interrupts);
+    const Penalties penalties{rule[0], rule[1], rule[2], false};
+    InterruptCheck interrupts([] { return false; });
+    ThreadPool pool(1, interrupts);
     std::vector<std::size_t> n_passes(n_steps);
     for (int round = 0; round < n_rounds; ++round) {
         passes_of_run.at = 0;
-        algorithm::State state;
+        State state;
         state.next_id = 0;
         for (std::size_t t = 0; t < n_steps; ++t) {
-            const records::Points<double> points{rows[t].data(), nullptr, n, d};
-            algorithm::GivenOrders given(orders[t].data(), 1, n);
-            auto result = engine::step<double>(points, given, engine::view(state), penalties, 1.0,
-                                               {true, nullptr}, pool);
+            const Points<double> points{rows[t].data(), nullptr, n, d};
+            GivenOrders given(orders[t].data(), 1, n);
+            auto result =
+                step<double>(points, given, view(state), penalties, 1.0, {true, nullptr}, pool);
             n_passes[t] = result.cost_trace.size();
             state = result.state;
         }

@@ -53,10 +53,10 @@ int main(int, char** arguments) {
         read(file, step.weights, step.n_clusters);
         read(file, step.ages, step.n_clusters);
     }
-    const records::Penalties penalties{0.04, 0.04 / 6.8, 0.18414, false};
-    threads::InterruptCheck interrupts([] { return false; });
-    threads::ThreadPool pool(1, interrupts);
-    passes::SmallBatch<kFeatures> batch;
+    const Penalties penalties{0.04, 0.04 / 6.8, 0.18414, false};
+    InterruptCheck interrupts([] { return false; });
+    ThreadPool pool(1, interrupts);
+    SmallBatch<kFeatures> batch;
     Ticks best;
     double least = 1e300;
     for (std::size_t round = 0; round < kRounds; ++round) {
@@ -64,14 +64,13 @@ int main(int, char** arguments) {
         const std::uint64_t began = __rdtsc();
         for (const Step& step : steps) {
             const std::size_t n = step.n_points;
-            const records::Points<double> points{step.points.data(), nullptr, n, kFeatures};
-            const records::Remembered remembered(
-                step.centers.data(), step.weights.data(),
-                algorithm::advance_time(step.ages.data(), step.n_clusters, 1.0), kFeatures,
-                penalties);
-            const auto sums = algorithm::sums_of_batch(points, remembered, 0.04, pool);
-            algorithm::GivenOrders orders(step.orders.data(), kOrders, n);
-            records::Solution solution;
+            const Points<double> points{step.points.data(), nullptr, n, kFeatures};
+            const Remembered remembered(step.centers.data(), step.weights.data(),
+                                        advance_time(step.ages.data(), step.n_clusters, 1.0),
+                                        kFeatures, penalties);
+            const auto sums = sums_of_batch(points, remembered, 0.04, pool);
+            GivenOrders orders(step.orders.data(), kOrders, n);
+            Solution solution;
             ticks.start();
             batch.take(points, remembered, penalties, sums);
             while (orders.advance()) {

@@ -1,15 +1,13 @@
 """What the spaces bring, and what they cost.
 
-Run as ``python -m benchmarks.quality.spaces text rings communities times``, any of them; each
-replaces its rows in benchmarks/results/quality/spaces.json. ``text``: Reuters and tweets in `raw`
-and in `cosine`, label-free and with lambda chosen by the labels that score it. ``rings``: nested
-rings that wander.
-``communities``: networks over time, beside Leiden with matching (needs python-igraph).
+Run as ``python -m benchmarks.quality.spaces vectors rings times``, any of them;
+each replaces its rows in benchmarks/results/quality/spaces.json. ``vectors``: Reuters and tweets on
+SVD axes, and generated embeddings with a common part, at several cosines. ``rings``: nested rings
+that wander.
 ``times``: a step of 1e6 rows, in turns within one process, as ratios to `raw`.
 """
 
 import json
-import runpy
 import sys
 import time
 import warnings
@@ -17,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import normalized_mutual_info_score
 
 from benchmarks.machine import RESULTS, machine, write_results
 from benchmarks.quality.real_streams import SHARED, read_npz, scores
@@ -27,48 +26,46 @@ from dynmeans.spaces.landmarks import Landmarks
 from dynmeans.spaces.named import find_space
 
 TEXTS = ("reuters", "tweets")
-SHARES = tuple(2.8 * 2.0 ** (-k / 2) for k in range(-2, 10))  # of the variance within batches
+COSINES = (0.1, 0.2, 0.3, 0.4, 0.5)
+COMMON = (0.0, 1.0, 3.0)  # lengths of the part that all vectors share, beside 1 of the topic
 RING_LAMBDAS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4)
 N_ROWS = 1_000_000
 TURNS = 5
-EXAMPLE = RESULTS.parents[1] / "examples" / "communities.py"
 
 
-def text() -> list[dict[str, Any]]:
-    """Score the topics found in each space, label-free and at the best lambda."""
+def vectors() -> list[dict[str, Any]]:
+    """Score dense vectors at several cosines, as they are and less the mean of the first rows."""
+    streams = {name: read_npz(SHARED / "real_streams" / f"{name}.npz") for name in TEXTS}
+    for common in COMMON:
+        streams[f"generated, common part {common:g}"] = _embeddings(common)
     rows = []
-    for name in TEXTS:
-        batches, true = read_npz(SHARED / "real_streams" / f"{name}.npz")
-        for space in ("raw", "cosine"):
-            found = _label_free(batches, true, space)
-            found["best lambda"] = _best_lambda(batches, true, space)
-            rows += [{"stream": name, "space": space, "row": row, **s} for row, s in found.items()]
+    for name, (batches, true) in streams.items():
+        for space in ("cosine", "cosine:centered"):
+            for cosine in COSINES:
+                penalty = 2.0 * (1.0 - cosine)
+                model = DynamicMeans(penalty, space=space, search="paper", n_init=1, random_state=0)
+                labels = model.fit_sequence([batch for batch in batches if len(batch)])[0]
+                found = np.concatenate(labels)
+                truth = np.concatenate([t for t in true if len(t)])
+                nmi = normalized_mutual_info_score(truth, found, average_method="geometric")
+                told = {"stream": name, "space": space, "cosine": cosine, "nmi": float(nmi)}
+                rows.append(told | {"n_clusters": int(found.max()) + 1})
     return rows
 
 
-def _label_free(
-    batches: list[FloatArray], true: list[IntArray], space: str
-) -> dict[str, dict[str, Any]]:
-    model = DynamicMeans("auto", families=True, space=space, random_state=0)
-    labels, _ = model.fit_sequence(batches)
-    families = model.families_
-    levels = families.levels[np.unique(np.linspace(0, len(families.levels) - 1, 80).astype(int))]
-    at_levels = [scores(true, families.cut(level).map_labels(labels)) for level in levels]
-    return {
-        "label-free, without families": scores(true, labels),
-        "label-free": scores(true, families.map_labels(labels)),
-        "best level": max(at_levels, key=lambda row: float(row["accuracy"])),
-    }
+def _embeddings(common: float, seed: int = 0) -> tuple[list[FloatArray], list[IntArray]]:
+    """Make vectors of 60 topics: a part in common, that of the topic, and noise twice as long."""
+    rng = np.random.default_rng(seed)
+    topics = _unit(rng.normal(size=(60, 384)))
+    shared = common * _unit(rng.normal(size=(1, 384)))
+    shares = rng.dirichlet(np.full(60, 0.3))
+    true = [rng.choice(60, 400, p=shares) for _ in range(20)]
+    noise = (2.0 * _unit(rng.normal(size=(400, 384))) for _ in true)
+    return [_unit(shared + topics[t] + own) for t, own in zip(true, noise, strict=True)], true
 
 
-def _best_lambda(batches: list[FloatArray], true: list[IntArray], space: str) -> dict[str, Any]:
-    points = [find_space(space).to_points(batch) for batch in batches if len(batch)]
-    variance = float(np.mean([batch.var(axis=0).sum() for batch in points]))
-    tried = []
-    for share in SHARES:
-        model = DynamicMeans(share * variance, space=space, max_gap=28, reach=1.01, random_state=0)
-        tried.append(scores(true, model.fit_sequence(batches)[0]))
-    return max(tried, key=lambda row: float(row["accuracy"]))
+def _unit(rows: FloatArray) -> FloatArray:
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
 
 
 def rings() -> list[dict[str, Any]]:
@@ -85,19 +82,6 @@ def rings() -> list[dict[str, Any]]:
         model = DynamicMeans(0.6, space="landmarks", max_gap=8, random_state=0)
         found = scores(true, model.fit_sequence(batches)[0])
         rows.append({"seed": seed, "space": "landmarks", **found})
-    return rows
-
-
-def communities() -> list[dict[str, Any]]:
-    """Score the example of communities on networks that it was not made on; needs igraph."""
-    example = runpy.run_path(str(EXAMPLE))
-    rows = []
-    for seed in range(10, 15):
-        network = example["simulate"](seed)
-        for name in ("follow", "match_leiden"):
-            rows.append(
-                {"seed": seed, "method": name} | example["score"](network, example[name](network))
-            )
     return rows
 
 
@@ -137,9 +121,8 @@ def _seconds(rows: FloatArray, space: Any, penalty: float) -> float:
 
 
 PARTS: dict[str, Callable[[], list[dict[str, Any]]]] = {
-    "text": text,
+    "vectors": vectors,
     "rings": rings,
-    "communities": communities,
     "times": times,
 }
 
@@ -149,6 +132,7 @@ def main(parts: Sequence[str]) -> None:
     warnings.simplefilter("ignore")
     path = RESULTS / "quality" / "spaces.json"
     known = json.loads(path.read_text())["parts"] if path.exists() else {}
+    known = {part: rows for part, rows in known.items() if part in PARTS}
     for part in parts:
         known[part] = PARTS[part]()
         for row in known[part]:

@@ -18,7 +18,7 @@ from benchmarks.machine import machine, write_results
 from dynmeans.metrics import accuracy_global
 from dynmeans.words.stop_words import ENGLISH
 
-SEEDS = range(3)
+SEEDS = range(4)
 PROBES = ("sars", "iraq", "world cup", "police", "fire")
 N_LARGEST = 12
 

@@ -10,11 +10,7 @@
 #include "search/cost_table.hpp"
 #include "threads/interrupt_check.hpp"
 
-namespace dynmeans::algorithm {
-
-using namespace threads;
-using namespace records;
-using namespace search;
+namespace dynmeans {
 
 // Z_t and the clusters of one run. Slots 0 .. n_remembered - 1 are the remembered clusters, later
 // ones the new ones in order of birth.
@@ -46,7 +42,7 @@ struct Assignment {
         table.shrink(0);
         for (std::size_t k = 0; k < remembered.n_clusters; ++k) {
             table.append();
-            put_to_sleep(k, remembered);
+            deactivate(k, remembered);
         }
     }
 
@@ -90,12 +86,12 @@ struct Assignment {
         has_changed[left] = 1;
         moves.push_back({static_cast<std::int32_t>(i), left});
         if (--n_members[left] > 0) return is_change;
-        put_to_sleep(left, remembered);
+        deactivate(left, remembered);
         return true;
     }
 
     // Closes the slots of new clusters that emptied; the others keep their order.
-    void close_gaps(std::size_t n_remembered) {
+    void compact_slots(std::size_t n_remembered) {
         if (!has_gaps_) return;
         has_gaps_ = false;
         renamed.assign(n_members.size(), kUnlabeled);
@@ -148,7 +144,7 @@ struct Assignment {
     }
 
     // An emptied remembered cluster falls back to its memory; an emptied new one is gone.
-    void put_to_sleep(std::size_t k, const Remembered& remembered) {
+    void deactivate(std::size_t k, const Remembered& remembered) {
         if (k < remembered.n_clusters)
             table.set(k, remembered.center(k), remembered.offsets[k], remembered.scales[k]);
         else {
@@ -181,4 +177,4 @@ void assign_labels(const Points<Value>& points, const Row* order, std::size_t po
     }
 }
 
-}  // namespace dynmeans::algorithm
+}  // namespace dynmeans

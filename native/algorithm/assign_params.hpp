@@ -16,10 +16,7 @@
 #include "records/remembered.hpp"
 #include "threads/thread_pool.hpp"
 
-namespace dynmeans::algorithm {
-
-using namespace threads;
-using namespace records;
+namespace dynmeans {
 
 // n_kt, and n_kt * m_kt, of every slot.
 class SlotSums {
@@ -40,7 +37,7 @@ class SlotSums {
         const bool is_first = bins_of_slots_.empty();
         assignment.follow_slots(bins_of_slots_, bins_.size());
         // A point that moved is looked at twice.
-        if (is_first || !uses(Acceleration::kMovedSums) ||
+        if (is_first || !is_enabled<acceleration("moved_sums")>() ||
             2 * assignment.moves.size() > points.n_points) {
             std::fill(bins_of_slots_.begin(), bins_of_slots_.end(), 0.0);
             share(points.n_points, pool, [&](std::size_t begin, std::size_t end, double* into) {
@@ -57,9 +54,7 @@ class SlotSums {
         const std::vector<Assignment::Move>& moves = assignment.moves;
         share(moves.size(), pool, [&](std::size_t begin, std::size_t end, double* into) {
             PointAdder adder(sums_);
-            const std::size_t ahead = look_ahead(kAhead);
             for (std::size_t m = begin; m < end; ++m) {
-                if (m + ahead < end) points.prefetch(moves[m + ahead].point);
                 const auto i = static_cast<std::size_t>(moves[m].point);
                 double* to = into + assignment.labels[i] * bins_.size();
                 if (moves[m].from == kUnlabeled)
@@ -88,7 +83,6 @@ class SlotSums {
     }
 
   private:
-    static constexpr std::size_t kAhead = 8;               // moves
     static constexpr std::size_t kFewest = 4096;           // points for another thread
     static constexpr std::size_t kMostBytes = 64u << 20u;  // of what threads add up apart
 
@@ -160,4 +154,4 @@ void assign_params(const Points<Value>& points, const Remembered& remembered, Th
     move_centers(slot_sums, remembered, assignment, counts, within);
 }
 
-}  // namespace dynmeans::algorithm
+}  // namespace dynmeans

@@ -16,11 +16,7 @@
 #include "records/remembered.hpp"
 #include "threads/thread_pool.hpp"
 
-namespace dynmeans::algorithm {
-
-using namespace numeric;
-using namespace threads;
-using namespace records;
+namespace dynmeans {
 
 // The largest coordinate of each feature, and the range of the weights, over the points that take
 // part; parts of a batch are merged.
@@ -188,8 +184,9 @@ class PointAdder {
             std::fill(y + n, y + kMany, 0.0);
             unsigned is_tiny = 0;
             for (std::size_t r = 0; r < kMany; r += kSimd) {
+                const Doubles u = load(x + r), v = load(y + r);
                 const Pair<Doubles> square =
-                    add_pairs(two_square(load(x + r), is_tiny), two_square(load(y + r), is_tiny));
+                    add_pairs(two_product(u, u, is_tiny), two_product(v, v, is_tiny));
                 store(squares + r, square.value);
                 store(rests + r, square.rest);
             }
@@ -262,4 +259,4 @@ BatchSums sums_of_batch(const Points<Value>& points, const Remembered& remembere
     return BatchSums(whole, points.n_points, points.weights != nullptr, new_penalty);
 }
 
-}  // namespace dynmeans::algorithm
+}  // namespace dynmeans

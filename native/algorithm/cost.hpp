@@ -14,27 +14,31 @@
 #include "numeric/squared_distance.hpp"
 #include "records/remembered.hpp"
 
-namespace dynmeans::algorithm {
+namespace dynmeans {
 
-using namespace numeric;
-using namespace records;
+// Of one slot with n points, or of one in each lane. `total(j)` gives S of feature j, with what
+// rounding lost, and then Q and the sum of what its terms lost; `multiply` is two_product.
+template <typename Lanes, typename Total, typename Multiply>
+Lanes within_slots(const Pair<Lanes>& n, const Lanes* theta, std::size_t n_features,
+                   const Total& total, const Multiply& multiply) {
+    Pair<Lanes> cost = total(n_features);
+    cost.rest += total(n_features + 1).value;
+    for (std::size_t j = 0; j < n_features; ++j) {
+        const Pair<Lanes> mass = multiply(n.value, theta[j]), sum = total(j);
+        const Pair<Lanes> twice = two_sum(mass.value, -2.0 * sum.value);
+        const Lanes rest = twice.rest + ((mass.rest + n.rest * theta[j]) - 2.0 * sum.rest);
+        const Pair<Lanes> part = multiply(twice.value, theta[j]);
+        const Pair<Lanes> next = two_sum(cost.value, part.value);
+        cost = {next.value, cost.rest + (next.rest + (part.rest + rest * theta[j]))};
+    }
+    return cost.value + cost.rest;
+}
 
-// Of one slot with n points. `total(j)` gives S of feature j, with what rounding lost, and then Q
-// and the sum of what its terms lost.
 template <typename Total>
 double within_slot(const Pair<double>& n, const double* theta, std::size_t n_features,
                    const Total& total) {
-    Pair<double> cost = total(n_features);
-    cost.rest += total(n_features + 1).value;
-    for (std::size_t j = 0; j < n_features; ++j) {
-        const Pair<double> mass = two_product(n.value, theta[j]), sum = total(j);
-        const Pair<double> twice = two_sum(mass.value, -2.0 * sum.value);
-        const double rest = twice.rest + ((mass.rest + n.rest * theta[j]) - 2.0 * sum.rest);
-        const Pair<double> part = two_product(twice.value, theta[j]);
-        const Pair<double> next = two_sum(cost.value, part.value);
-        cost = {next.value, cost.rest + (next.rest + (part.rest + rest * theta[j]))};
-    }
-    return std::max(0.0, cost.value + cost.rest);
+    const auto multiply = [](double a, double b) { return two_product(a, b); };
+    return std::max(0.0, within_slots(n, theta, n_features, total, multiply));
 }
 
 // The same from the sums of a slot in bins.
@@ -46,22 +50,23 @@ inline double within_slot(double n_members, const double* theta, std::size_t n_f
     return within_slot(total(0), theta, n_features, [&](std::size_t c) { return total(c + 1); });
 }
 
+// Revival and displacement of slot k, which was remembered.
+inline double revival_terms(const Remembered& remembered, std::size_t k, const double* theta) {
+    const double moved = squared_distance(theta, remembered.center(k), remembered.n_features);
+    return remembered.offsets[k] + remembered.gamma[k] * moved;
+}
+
 // The terms of L_t that belong to clusters: new, revival and displacement.
 inline double cluster_terms(const Remembered& remembered, double new_penalty,
                             const std::int64_t* n_members, std::size_t n_slots,
                             const double* centers) {
     double total = 0.0;
-    const std::size_t d = remembered.n_features;
-    for (std::size_t k = 0; k < n_slots; ++k) {
-        if (n_members[k] == 0) continue;
-        if (k >= remembered.n_clusters) {
-            total += new_penalty;
-            continue;
-        }
-        const double moved = squared_distance(centers + k * d, remembered.center(k), d);
-        total += remembered.offsets[k] + remembered.gamma[k] * moved;
-    }
+    for (std::size_t k = 0; k < n_slots; ++k)
+        if (n_members[k] > 0)
+            total += k < remembered.n_clusters
+                         ? revival_terms(remembered, k, centers + k * remembered.n_features)
+                         : new_penalty;
     return total;
 }
 
-}  // namespace dynmeans::algorithm
+}  // namespace dynmeans

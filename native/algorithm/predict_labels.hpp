@@ -15,17 +15,13 @@
 #include "search/cost_table.hpp"
 #include "threads/thread_pool.hpp"
 
-namespace dynmeans::algorithm {
-
-using namespace records;
-using namespace search;
-using namespace threads;
+namespace dynmeans {
 
 class Predictor {
   public:
     Predictor(const double* centers, const double* weights, const double* ages,
               std::size_t n_clusters, std::size_t n_features, const Penalties& penalties,
-              const Courses& courses, double elapsed = 0.0)
+              const Velocities& courses, double elapsed = 0.0)
         : new_penalty_(penalties.new_penalty), table_(n_features, n_clusters) {
         std::vector<double> dt(n_clusters);
         for (std::size_t k = 0; k < n_clusters; ++k)
@@ -92,4 +88,4 @@ class Predictor {
     CostTable table_;
 };
 
-}  // namespace dynmeans::algorithm
+}  // namespace dynmeans

@@ -7,9 +7,7 @@
 
 #include "numeric/squared_distance.hpp"
 
-namespace dynmeans::algorithm {
-
-using namespace numeric;
+namespace dynmeans {
 
 // |x|^2, added as in squared_distance.hpp.
 inline double squared_length(const double* x, std::size_t n) {
@@ -37,4 +35,4 @@ inline void put_on_sphere(const double* sum, double* center, std::size_t n_featu
     center[0] = 1.0;
 }
 
-}  // namespace dynmeans::algorithm
+}  // namespace dynmeans

@@ -7,9 +7,7 @@
 #include "records/remembered.hpp"
 #include "records/solution.hpp"
 
-namespace dynmeans::algorithm {
-
-using namespace records;
+namespace dynmeans {
 
 struct State {
     std::vector<std::int64_t> ids;
@@ -83,4 +81,4 @@ inline State update_state(const Solution& solution, const Remembered& remembered
     return state;
 }
 
-}  // namespace dynmeans::algorithm
+}  // namespace dynmeans

@@ -14,9 +14,7 @@
 #include "records/accelerations.hpp"
 #include "records/points.hpp"
 
-namespace dynmeans::algorithm {
-
-using namespace records;
+namespace dynmeans {
 
 inline std::uint64_t mix(std::uint64_t key) {
     key = (key ^ (key >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -128,7 +126,8 @@ class VisitingOrders {
 
     // Mixed keys are spread evenly: dealt out by their first bits, they fall into short runs.
     static void sort(std::vector<std::uint64_t>& keyed, std::vector<std::uint64_t>& dealt) {
-        if (!uses(Acceleration::kBucketSort)) return std::sort(keyed.begin(), keyed.end());
+        if (!is_enabled<acceleration("bucket_sort")>())
+            return std::sort(keyed.begin(), keyed.end());
         const std::size_t n = keyed.size();
         const unsigned n_bits = std::max(1u, bits_for(n, kMostRuns));
         std::vector<std::uint32_t> ends((std::size_t{1} << n_bits) + 1);
@@ -258,4 +257,4 @@ class MadeOrders : public Orders {
     std::vector<Row> order_;
 };
 
-}  // namespace dynmeans::algorithm
+}  // namespace dynmeans

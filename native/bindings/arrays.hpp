@@ -50,7 +50,7 @@ inline const double* data_or_null(const std::optional<Floats>& given) {
 }
 
 template <typename Value>
-records::Points<Value> points_of(const Table<Value>& points, const std::optional<Floats>& weights) {
+Points<Value> points_of(const Table<Value>& points, const std::optional<Floats>& weights) {
     return {points.data(), data_or_null(weights), points.shape(0), points.shape(1)};
 }
 

@@ -4,12 +4,11 @@
 #include <optional>
 
 #include "algorithm/visiting_orders.hpp"
-#include "bindings/plain_arrays.hpp"
+#include "bindings/unconverted_arrays.hpp"
 
 namespace dynmeans::bindings {
 
 using namespace nb::literals;
-using namespace algorithm;
 
 namespace {
 

@@ -13,11 +13,14 @@
 #include "dask/piece_proposals.hpp"
 #include "dask/piece_sums.hpp"
 #include "dask/replay.hpp"
+#include "passes/following_pass.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace dynmeans::bindings {
+
+using namespace dask;
 
 namespace {
 
@@ -56,7 +59,7 @@ ProposalArrays propose_unlabeled_arrays(PartList<Value> list, std::uint64_t seed
                                         OneTurn last, std::size_t limit,
                                         std::optional<nb::capsule> sgemm) {
     const Sgemm multiply = sgemm ? reinterpret_cast<Sgemm>(sgemm->data(sgemm->name())) : nullptr;
-    Proposals kept = released([&] {
+    Proposals kept = without_gil([&] {
         const std::vector<Part<Value>> parts = view(list, seed);
         const ClusterTable start = view(clusters);
         ProposalList found;
@@ -115,7 +118,7 @@ LabeledArrays propose_labeled_arrays(PartList<Value> list, std::uint64_t seed,
     const std::size_t d = std::get<0>(clusters).shape(1);
     std::vector<std::vector<std::int64_t>> movers;
     std::optional<SentRows> sent;
-    Proposals kept = released([&] {
+    Proposals kept = without_gil([&] {
         const std::vector<Part<Value>> parts = view(list, seed);
         const ClusterTable start = view(clusters);
         ProposalList found;
@@ -137,11 +140,59 @@ template <typename Value>
 std::tuple<Column<std::int64_t>, Column<std::int64_t>, Rows<std::uint64_t>, Rows<std::uint64_t>>
 count_moves_arrays(PartList<Value> list, std::uint64_t seed, std::size_t n_slots, OneTurn last) {
     Moves moves(n_slots);
-    released([&] {
+    without_gil([&] {
         for (const Part<Value>& part : view(list, seed)) moves.add(part, to_turn(last));
     });
     return {column(std::move(moves.n_joined)), column(std::move(moves.n_left)),
             to_rows(moves.first_join), to_rows(moves.last_leave)};
+}
+
+// The first `limit` rows of a range that take part, by increasing turn, and how many there are;
+// their places in the piece, and their weights.
+template <typename Value>
+std::tuple<Rows<std::uint64_t>, Rows<double>, std::size_t, Column<std::int64_t>, Column<double>>
+rows_in_turn(PartList<Value> list, std::uint64_t seed, OneTurn first, OneTurn last,
+             std::size_t limit, std::size_t n_features) {
+    std::vector<std::int64_t> places;
+    std::vector<double> weights;
+    Proposals kept = without_gil([&] {
+        const std::vector<Part<Value>> parts = view(list, seed);
+        ProposalList found;
+        for (std::size_t p = 0; p < parts.size(); ++p)
+            found.add_rows(parts[p], p, {to_turn(first), to_turn(last)});
+        return found.take(parts, limit, n_features, &places, &weights);
+    });
+    auto [turns, points, n_found] = to_arrays(std::move(kept), n_features);
+    return {std::move(turns), std::move(points), n_found, column(std::move(places)),
+            column(std::move(weights))};
+}
+
+// The first pass on the sphere, over rows that follow others: labels, and centers, offsets and sums
+// of all slots afterwards.
+template <typename Value>
+std::tuple<Column<Slot>, Rows<double>, Column<double>, Rows<double>> follow_rows(
+    Table<Value> points, std::optional<Floats> weights, Given<const Row, 1> order,
+    Table<double> centers, Floats offsets, Table<double> sums, double new_penalty,
+    std::optional<nb::capsule> sgemm) {
+    const Sgemm multiply = sgemm ? reinterpret_cast<Sgemm>(sgemm->data(sgemm->name())) : nullptr;
+    const std::size_t d = centers.shape(1), n = centers.shape(0);
+    const Remembered slots(centers.data(), d, std::vector<double>(n), values(offsets),
+                           std::vector<double>(n, 1.0), true);
+    const Points<Value> batch = points_of(points, weights);
+    Assignment assignment(batch.n_points, slots);
+    std::vector<double> sums_after, offsets_after;
+    run_without_gil(1, [&](ThreadPool& pool) {
+        FollowingPass<Value> pass(batch, slots, new_penalty, multiply, pool.interrupts());
+        assignment.start(slots);
+        pass.go_on(values(sums), order.data(), order.size(), assignment);
+        sums_after = pass.sums();
+        return true;
+    });
+    const CostTable& table = assignment.table;
+    for (std::size_t k = 0; k < table.size(); ++k) offsets_after.push_back(table.offset(k));
+    std::vector<double> centers_after(table.center(0), table.center(table.size()));
+    return {column(std::move(assignment.labels)), rows(std::move(centers_after), table.size(), d),
+            column(std::move(offsets_after)), rows(std::move(sums_after), table.size(), d)};
 }
 
 template <typename Value>
@@ -149,14 +200,14 @@ std::tuple<Column<double>, double, double> magnitudes_arrays(Table<Value> points
                                                              std::optional<Floats> weights) {
     Magnitudes found(points.shape(1));
     const Points<Value> batch = points_of(points, weights);
-    released([&] { found.add(batch, 0, batch.n_points); });
+    without_gil([&] { found.add(batch, 0, batch.n_points); });
     return {column(std::move(found.farthest)), found.lightest, found.heaviest};
 }
 
 template <typename Value>
 Column<double> update_own_arrays(PartList<Value> list, Table<double> centers, Flags has_moved,
                                  std::optional<Floats> highest) {
-    return column(released([&] {
+    return column(without_gil([&] {
         return update_own(view(list, 0), centers.data(), has_moved.data(),
                           highest ? highest->data() : nullptr, centers.shape(0));
     }));
@@ -165,17 +216,17 @@ Column<double> update_own_arrays(PartList<Value> list, Table<double> centers, Fl
 template <typename Value>
 Rows<double> sum_moves_arrays(PartList<Value> list, std::size_t n_slots, SumArrays sums) {
     const BatchSums how = view(sums);
-    return rows(released([&] { return sum_moves(view(list, 0), n_slots, how); }), n_slots,
+    return rows(without_gil([&] { return sum_moves(view(list, 0), n_slots, how); }), n_slots,
                 how.columns.size());
 }
 
-// theta_old, gamma, and offsets and scales of the costs of reviving
-using MemoryArrays = std::tuple<Table<double>, Floats, Floats, Floats>;
+// theta_old, gamma, offsets and scales of the costs of reviving, whether centers have length 1
+using MemoryArrays = std::tuple<Table<double>, Floats, Floats, Floats, bool>;
 
 Remembered view(const MemoryArrays& arrays) {
-    const auto& [centers, gamma, offsets, scales] = arrays;
+    const auto& [centers, gamma, offsets, scales, is_on_sphere] = arrays;
     return Remembered(centers.data(), centers.shape(1), values(gamma), values(offsets),
-                      values(scales));
+                      values(scales), is_on_sphere);
 }
 
 // What a batch comes to by slot, and L_t.
@@ -217,10 +268,11 @@ BorderArrays pass_border(Table<double> points, std::optional<Floats> weights,
     std::vector<std::uint8_t> has_moved;
     std::vector<double> last_centers;
     std::size_t n_passes = 0;
-    const bool is_over = run_released(n_threads, [&](ThreadPool& pool) {
+    const bool is_over = run_without_gil(n_threads, [&](ThreadPool& pool) {
         BorderPasses passes(border, remembered, new_penalty, how, pool);
         passes.start(whole);
-        LeftBehind left_behind(n_members.size(), passes.centers(), values(slacks), values(reaches));
+        FixedPoints left_behind(n_members.size(), passes.centers(), values(slacks),
+                                values(reaches));
         passes.run(whole, left_behind);
         found = passes.solution();
         has_moved = passes.has_moved;
@@ -258,11 +310,11 @@ double within_of_totals(Table<double> totals, Table<double> rests, Floats counts
 
 std::tuple<Rows<std::uint64_t>, Column<std::int64_t>, Rows<double>> replay_arrays(
     ClusterArrays clusters, Turns turns, Table<double> points, Table<double> theta_old,
-    Floats gamma, double new_penalty) {
-    SlotChangeLists changes = released([&] {
+    Floats gamma, double new_penalty, bool is_on_sphere) {
+    SlotChangeLists changes = without_gil([&] {
         ClusterTable start = view(clusters);
         return replay(start, view(turns), points.data(), points.shape(0), theta_old.data(),
-                      values(gamma), new_penalty);
+                      values(gamma), new_penalty, is_on_sphere);
     });
     const std::size_t n = changes.turns.size();
     return {to_rows(changes.turns), column(std::move(changes.slots)),
@@ -285,6 +337,10 @@ void bind_passes(nb::module_& module) {
     module.def("update_own", &update_own_arrays<Value>, "parts"_a, "centers"_a, "has_moved"_a,
                "highest"_a.none());
     module.def("sum_moves", &sum_moves_arrays<Value>, "parts"_a, "n_slots"_a, "sums"_a);
+    module.def("rows_in_turn", &rows_in_turn<Value>, "parts"_a, "seed"_a, "first"_a, "last"_a,
+               "limit"_a, "n_features"_a);
+    module.def("follow_rows", &follow_rows<Value>, "points"_a.noconvert(), "weights"_a.none(),
+               "order"_a, "centers"_a, "offsets"_a, "sums"_a, "new_penalty"_a, "sgemm"_a.none());
     module.def("magnitudes", &magnitudes_arrays<Value>, "points"_a.noconvert(), "weights"_a.none());
 }
 
@@ -294,7 +350,7 @@ void bind_pieces(nb::module_& module) {
     bind_passes<double>(module);
     bind_passes<float>(module);
     module.def("replay", &replay_arrays, "clusters"_a, "turns"_a, "points"_a, "theta_old"_a,
-               "gamma"_a, "new_penalty"_a);
+               "gamma"_a, "new_penalty"_a, "is_on_sphere"_a);
     module.def("settle_clusters", &settle_clusters, "n_members"_a, "bins"_a, "memory"_a, "sums"_a,
                "new_penalty"_a);
     module.def("pass_border", &pass_border, "points"_a, "weights"_a.none(), "labels"_a,

@@ -16,9 +16,6 @@
 
 namespace dynmeans::bindings {
 
-using namespace algorithm;
-using namespace dask;
-
 using Words = Given<const std::uint64_t, 1>;
 // key, tie and row of each turn, in this order
 using Turns = Given<const std::uint64_t, 2>;
@@ -48,8 +45,8 @@ std::vector<std::remove_const_t<T>> values(const Given<T, N>& given) {
 }
 
 template <typename Value>
-std::vector<Part<Value>> view(const PartList<Value>& list, std::uint64_t seed) {
-    std::vector<Part<Value>> parts;
+std::vector<dask::Part<Value>> view(const PartList<Value>& list, std::uint64_t seed) {
+    std::vector<dask::Part<Value>> parts;
     for (const auto& [points, weights, first_row, numbers, codes, is_hashed, labels, next, own,
                       movers] : list)
         parts.push_back({points_of(points, weights), first_row, numbers ? numbers->data() : nullptr,
@@ -58,32 +55,34 @@ std::vector<Part<Value>> view(const PartList<Value>& list, std::uint64_t seed) {
     return parts;
 }
 
-static_assert(sizeof(Turn) == 3 * sizeof(std::uint64_t));
+static_assert(sizeof(dask::Turn) == 3 * sizeof(std::uint64_t));
 
-inline const Turn* view(const Turns& turns) { return reinterpret_cast<const Turn*>(turns.data()); }
+inline const dask::Turn* view(const Turns& turns) {
+    return reinterpret_cast<const dask::Turn*>(turns.data());
+}
 
-inline Turn to_turn(const OneTurn& turn) {
+inline dask::Turn to_turn(const OneTurn& turn) {
     return {std::get<0>(turn), std::get<1>(turn), std::get<2>(turn)};
 }
 
-inline Rows<std::uint64_t> to_rows(const std::vector<Turn>& turns) {
+inline Rows<std::uint64_t> to_rows(const std::vector<dask::Turn>& turns) {
     std::vector<std::uint64_t> words;
     words.reserve(3 * turns.size());
-    for (const Turn& turn : turns) words.insert(words.end(), {turn.key, turn.tie, turn.row});
+    for (const dask::Turn& turn : turns) words.insert(words.end(), {turn.key, turn.tie, turn.row});
     return rows(std::move(words), turns.size(), 3);
 }
 
-inline ClusterTable view(const ClusterArrays& arrays) {
+inline dask::ClusterTable view(const ClusterArrays& arrays) {
     const auto& [centers, offsets, scales, is_active] = arrays;
     const std::size_t n_slots = centers.shape(0), d = centers.shape(1);
-    ClusterTable clusters(d, n_slots + 8);
+    dask::ClusterTable clusters(d, n_slots + 8);
     for (std::size_t k = 0; k < n_slots; ++k)
         clusters.set(k, centers.data() + k * d, offsets.data()[k], scales.data()[k],
                      is_active.data()[k]);
     return clusters;
 }
 
-inline SlotChanges view(const ChangeArrays& arrays) {
+inline dask::SlotChanges view(const ChangeArrays& arrays) {
     const auto& [turns, slots, centers, offsets, scales, is_active] = arrays;
     return {view(turns),   slots.data(),     centers.data(), offsets.data(),
             scales.data(), is_active.data(), slots.size()};

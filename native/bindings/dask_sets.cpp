@@ -11,6 +11,8 @@ using namespace nb::literals;
 
 namespace dynmeans::bindings {
 
+using namespace dask;
+
 namespace {
 
 // The hash of each row, for the batch after `n_steps` others: what its keys are mixed from.
@@ -18,7 +20,7 @@ template <typename Value>
 Column<std::uint64_t> hash_rows_array(Table<Value> points, std::uint64_t entropy,
                                       std::size_t n_steps) {
     std::vector<std::uint64_t> hashes(points.shape(0));
-    released([&] {
+    without_gil([&] {
         SplitMix random(seed_of_step(entropy, n_steps));
         hash_rows(points_of(points, std::nullopt), random, hashes.data());
     });
@@ -45,7 +47,7 @@ MemberArrays first_members_arrays(PartList<Value> list, std::uint64_t seed, Ints
     std::vector<Turn> turns;
     std::vector<Slot> slots;
     std::vector<double> points, weights, buffer(n_features);
-    released([&] {
+    without_gil([&] {
         const std::vector<Part<Value>> parts = view(list, seed);
         const auto found = first_members(parts, values(wanted));
         for (std::size_t k = 0; k < found.size(); ++k)
@@ -73,7 +75,7 @@ template <typename Value>
 std::tuple<std::int64_t, std::int64_t, Column<double>> take_second_arrays(
     PartList<Value> list, Slot set, std::optional<Table<double>> before, Table<double> now,
     SumArrays sums) {
-    SecondHalf found = released([&] {
+    SecondHalf found = without_gil([&] {
         const TwoMeans old = view_means(before ? *before : now);
         return take_second(view(list, 0), set, before ? &old : nullptr, view_means(now),
                            view(sums));
@@ -84,7 +86,7 @@ std::tuple<std::int64_t, std::int64_t, Column<double>> take_second_arrays(
 template <typename Value>
 Column<double> scatter_arrays(PartList<Value> list, Slot set, Table<double> halves,
                               Table<double> means, SumArrays sums) {
-    return column(released([&] {
+    return column(without_gil([&] {
         return scatter_of(view(list, 0), set, view_means(halves), view_means(means), view(sums));
     }));
 }

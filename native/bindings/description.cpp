@@ -26,7 +26,7 @@ DescriptionParts description_of(Table<double> points, Floats weights, Ints start
     nb::gil_scoped_release release;
     const Stream stream{points.data(), weights.data(), starts.data(), starts.size() - 1,
                         points.shape(1)};
-    const Surroundings around{times.data(), mean.data(), axes.data(), axis_variances.data()};
+    const DataExtent around{times.data(), mean.data(), axes.data(), axis_variances.data()};
     const Description found =
         describe(stream, around, floor, moving ? moving->data() : nullptr, labels.data());
     return {found.places, found.labels, found.paths, found.lives, found.shape};

@@ -15,8 +15,6 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace dynmeans::bindings {
-
-using namespace engine;
 namespace {
 
 using Seeds = Given<const std::uint32_t, 1>;
@@ -72,21 +70,21 @@ std::tuple<BatchColumns, MemoryColumns> fit_groups(
     Table<Value> points, std::optional<Floats> point_weights, Ints batch_starts, Ints group_starts,
     Floats elapsed, const MemoryArrays& memories, Ints n_steps, Seeds seeds, double new_penalty,
     double revival_penalty, double drift, bool exact_revival, std::optional<Floats> moving,
-    bool is_on_sphere,
-    std::size_t n_init, int depth, bool is_accelerated, std::size_t n_threads) {
+    bool is_on_sphere, std::size_t n_init, int depth, bool is_accelerated, std::size_t n_threads) {
     const auto& [starts, ids, centers, weights, ages, counts, next_ids, velocities, covariances] =
         memories;
     const GroupedPoints<Value> grouped{points_of(points, point_weights), batch_starts.data(),
                                        group_starts.data(), seeds.size(), elapsed.data()};
     const GroupsRemembered before{
         {ids.data(), centers.data(), weights.data(), ages.data(), counts.data(), ids.size(), 0,
-         velocities ? Courses{velocities->data(), covariances->data()} : Courses{}},
+         velocities ? Velocities{velocities->data(), covariances->data()} : Velocities{}},
         starts.data(),
         next_ids.data(),
         n_steps.data()};
-    const Penalties penalties{new_penalty, revival_penalty, drift, exact_revival,
-                              moving ? moving->data() : nullptr, is_on_sphere};
-    GroupResults results = run_released(n_threads, [&](ThreadPool& pool) {
+    const Penalties penalties{
+        new_penalty, revival_penalty, drift, exact_revival, moving ? moving->data() : nullptr,
+        is_on_sphere};
+    GroupResults results = run_without_gil(n_threads, [&](ThreadPool& pool) {
         return GroupRunner<Value>(grouped, before, seeds.data(), n_init, depth, penalties,
                                   is_accelerated)
             .run(pool);
@@ -99,7 +97,7 @@ std::tuple<BatchColumns, MemoryColumns> fit_groups(
 std::tuple<Column<std::int64_t>, Column<std::int64_t>> sorted_by_group(Ints groups,
                                                                        std::size_t n_groups) {
     std::vector<std::int64_t> order, starts;
-    released([&] { sort_by_group(groups.data(), groups.size(), n_groups, order, starts); });
+    without_gil([&] { sort_by_group(groups.data(), groups.size(), n_groups, order, starts); });
     return {column(std::move(order)), column(std::move(starts))};
 }
 
@@ -108,7 +106,8 @@ void bind_fit_groups(nb::module_& module) {
     module.def("fit_groups", &fit_groups<Value>, "points"_a.noconvert(), "point_weights"_a.none(),
                "batch_starts"_a, "group_starts"_a, "elapsed"_a, "memories"_a, "n_steps"_a,
                "seeds"_a, "new_penalty"_a, "revival_penalty"_a, "drift"_a, "exact_revival"_a,
-               "moving"_a.none(), "is_on_sphere"_a, "n_init"_a, "depth"_a, "is_accelerated"_a, "n_threads"_a);
+               "moving"_a.none(), "is_on_sphere"_a, "n_init"_a, "depth"_a, "is_accelerated"_a,
+               "n_threads"_a);
 }
 
 }  // namespace

@@ -17,19 +17,19 @@ inline bool is_interrupted() {
 
 // Work too short to look out for Ctrl-C.
 template <typename Work>
-auto released(const Work& work) {
+auto without_gil(const Work& work) {
     nb::gil_scoped_release release;
     return work();
 }
 
 template <typename Work>
-auto run_released(std::size_t n_threads, const Work& work) {
+auto run_without_gil(std::size_t n_threads, const Work& work) {
     try {
         nb::gil_scoped_release release;
-        threads::InterruptCheck interrupts(is_interrupted);
-        threads::ThreadPool pool(n_threads, interrupts);
+        InterruptCheck interrupts(is_interrupted);
+        ThreadPool pool(n_threads, interrupts);
         return work(pool);
-    } catch (const threads::Interrupted&) {
+    } catch (const Interrupted&) {
         throw nb::python_error();
     }
 }

@@ -10,7 +10,6 @@
 namespace dynmeans::bindings {
 
 using namespace nb::literals;
-using namespace records;
 
 void bind_steps(nb::module_& module);       // step.cpp
 void bind_sequences(nb::module_& module);   // sequence.cpp
@@ -32,19 +31,13 @@ std::vector<std::string> acceleration_names() {
 
 void leave_out(const std::vector<std::string>& names) {
     for (std::size_t i = 0; i < kAccelerationNames.size(); ++i)
-        is_left_out[i] =
-            std::find(names.begin(), names.end(), kAccelerationNames[i]) != names.end();
+        disabled[i] = std::find(names.begin(), names.end(), kAccelerationNames[i]) != names.end();
 }
 
 // For benchmarks and tests: due dates from so many points on; returns what it was.
 std::pair<std::size_t, std::size_t> date_from(std::size_t n_points, std::size_t n_passes) {
-    const DatesFrom before = std::exchange(dates, {n_points, n_passes});
+    const DeferredLimits before = std::exchange(deferred_limits, {n_points, n_passes});
     return {before.fewest_points, before.first_pass};
-}
-
-// For tests: the order of memory from such blocks on; returns what it was.
-std::size_t follow_memory_from(std::size_t n_points) {
-    return std::exchange(memory_order_from, n_points);
 }
 
 }  // namespace
@@ -56,7 +49,6 @@ NB_MODULE(DYNMEANS_MODULE, module) {
     module.def("acceleration_names", &acceleration_names);
     module.def("leave_out", &leave_out, "names"_a);
     module.def("date_from", &date_from, "n_points"_a, "n_passes"_a);
-    module.def("follow_memory_from", &follow_memory_from, "n_points"_a);
     bind_steps(module);
     bind_sequences(module);
     bind_checks(module);

@@ -17,9 +17,6 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace dynmeans::bindings {
-
-using namespace algorithm;
-using namespace records;
 namespace {
 
 // of the whole batch with the remembered centers; its points, whether they have weights, lambda
@@ -65,7 +62,7 @@ Moved move_sets(Table<double> points, std::optional<Floats> weights, Ints labels
     const BatchSums sums = sums_of(of_sums);
     std::vector<Row> order(rows.n_points);
     std::iota(order.begin(), order.end(), Row{0});
-    moves::SetMoves<double> moves;
+    SetMoves<double> moves;
     moves.start(rows, remembered, std::get<5>(of_sums), sums);
     const Solution found = solution_of(labels, sets, cost);
     bool has_moved = moves.make(found, order.data(), depth);

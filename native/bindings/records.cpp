@@ -40,8 +40,9 @@ Penalties read_penalties(const RecordTypes& types, nb::handle penalties, const d
     const auto number = [&](std::size_t f) {
         return nb::cast<double>(nb::handle(types.penalties.field(penalties, f)));
     };
-    return {number(0), number(1), number(2), is_text(types.penalties.field(penalties, 3), "exact"),
-            moving, is_text(types.penalties.field(penalties, 5), "sphere")};
+    return {number(0), number(1),
+            number(2), is_text(types.penalties.field(penalties, 3), "exact"),
+            moving,    is_text(types.penalties.field(penalties, 5), "sphere")};
 }
 
 GivenState read_state(const RecordTypes& types, nb::handle state, std::size_t n_features) {
@@ -50,7 +51,7 @@ GivenState read_state(const RecordTypes& types, nb::handle state, std::size_t n_
     PyObject* ids = field(0);
     if (!ids || !PyArray_Check(ids)) throw nb::type_error("state must be a ClusterState.");
     const auto n = static_cast<std::size_t>(PyArray_SIZE(reinterpret_cast<PyArrayObject*>(ids)));
-    Courses courses;
+    Velocities courses;
     if (field(8) && field(8) != Py_None)
         courses = {rows_of<double>(field(8), n, n_features), rows_of<double>(field(9), n, 2)};
     return {

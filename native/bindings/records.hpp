@@ -16,8 +16,6 @@
 
 namespace dynmeans::bindings {
 
-using namespace engine;
-
 // A class with __slots__ and these fields.
 template <std::size_t N>
 class RecordType {
@@ -78,31 +76,6 @@ inline const RecordTypes& record_types(nb::handle classes) {
         types.penalties.find(classes[2]);
         types.orders.find(classes[3]);
         types.backend = PyUnicode_InternFromString("native");
-        known = new nb::object(nb::borrow(classes));
-    }
-    return types;
-}
-
-// What a follower keeps between batches and says of one, and when it has to do without this:
-// batches and identities that wait to be counted, and clusters that are to be warned of.
-struct FollowTypes {
-    RecordType<10> memory{{"clusters", "space", "penalties", "seed", "n_features",
-                           "feature_names", "lifetimes", "evidence", "plan", "method"}};
-    RecordType<6> step{{"before", "elapsed", "clustering", "after", "space", "points"}};
-    PyTypeObject* lives = nullptr;
-    Py_ssize_t most_waiting = 0, most_ids = 0, many_clusters = 0;
-};
-
-inline const FollowTypes& follow_types(nb::handle classes) {
-    static FollowTypes types;
-    static nb::object* known = nullptr;  // lives as long as the process
-    if (!known || !known->is(classes)) {
-        types.memory.find(classes[0]);
-        types.step.find(classes[1]);
-        types.lives = reinterpret_cast<PyTypeObject*>(nb::object(classes[2]).ptr());
-        types.most_waiting = nb::cast<Py_ssize_t>(classes[3]);
-        types.most_ids = nb::cast<Py_ssize_t>(classes[4]);
-        types.many_clusters = nb::cast<Py_ssize_t>(classes[5]);
         known = new nb::object(nb::borrow(classes));
     }
     return types;

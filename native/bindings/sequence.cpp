@@ -12,13 +12,12 @@
 #include <vector>
 
 #include "bindings/interrupts.hpp"
-#include "bindings/plain_arrays.hpp"
 #include "bindings/records.hpp"
+#include "bindings/unconverted_arrays.hpp"
 
 namespace dynmeans::bindings {
 
 using namespace nb::literals;
-using namespace algorithm;
 
 namespace {
 
@@ -47,7 +46,7 @@ struct Sequence {
     template <typename OnStep>
     void run(bool is_accelerated, std::size_t n_threads, std::uint64_t entropy, std::size_t n_init,
              int depth, const OnStep& on_step) const {
-        run_released(n_threads, [&](ThreadPool& pool) {
+        run_without_gil(n_threads, [&](ThreadPool& pool) {
             run_sequence(points, elapsed.data(), penalties, is_accelerated, entropy, n_init, depth,
                          pool, on_step);
         });
@@ -200,7 +199,7 @@ nb::object sequence_steps_of(const nb::list& batches, const nb::list& point_weig
                      seen.add(result);
                      kept->results.add(result);
                      state = std::move(result.state);
-                     return engine::view(state);
+                     return view(state);
                  });
     double time = 0.0;
     nb::list labels;
@@ -264,7 +263,7 @@ SequenceLabels sequence_labels_of(const nb::list& batches, const nb::list& point
                          if (!weights || weights[i] > 0.0) labels.push_back(result.labels[i]);
                      n_seen += result.ids.size();
                      state = std::move(result.state);
-                     return engine::view(state);
+                     return view(state);
                  });
     return {column(std::move(labels)), n_seen, state.next_id};
 }

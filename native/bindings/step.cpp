@@ -12,13 +12,12 @@
 
 #include "algorithm/visiting_orders.hpp"
 #include "bindings/interrupts.hpp"
-#include "bindings/plain_arrays.hpp"
 #include "bindings/records.hpp"
+#include "bindings/unconverted_arrays.hpp"
 
 namespace dynmeans::bindings {
 
 using namespace nb::literals;
-using namespace algorithm;
 
 namespace {
 
@@ -79,7 +78,7 @@ nb::object step_records(Table<Value> points, GivenWeights point_weights, nb::han
     const Penalties penalties = read_penalties(types, given_penalties, data_or_null(moving));
     const Execution execution{is_accelerated, to_sgemm(sgemm)};
     const AskedOrders asked = read_orders(types, orders, depth);
-    StepResult result = run_released(n_threads, [&](ThreadPool& pool) {
+    StepResult result = run_without_gil(n_threads, [&](ThreadPool& pool) {
         return step_in(asked, batch, before, penalties, elapsed, execution, pool);
     });
     return to_records(types, std::move(result), batch.n_features, batch.weights != nullptr,
@@ -120,6 +119,7 @@ nb::object step_if_small(nb::handle points, nb::handle weights, nb::handle order
     const RecordTypes& types = record_types(records);
     if (!types.state.fits(state) || !types.penalties.fits(penalties) ||
         !is_text(types.penalties.field(penalties, 4), "random_walk") ||
+        is_text(types.penalties.field(penalties, 5), "sphere") ||
         !PyFloat_CheckExact(elapsed.ptr()))
         return nb::none();
     const double dt = PyFloat_AS_DOUBLE(elapsed.ptr());
@@ -128,65 +128,6 @@ nb::object step_if_small(nb::handle points, nb::handle weights, nb::handle order
         step_if_small_of<double>(types, points, weights, orders, state, penalties, dt, depth);
     if (!made.is_none()) return made;
     return step_if_small_of<float>(types, points, weights, orders, state, penalties, dt, depth);
-}
-
-// The lives after one more batch, or nothing where those that wait have to be counted first.
-nb::object add_batch_to_lifetimes(const FollowTypes& types, nb::handle lives, nb::handle ids,
-                       nb::handle counts) {
-    if (Py_TYPE(lives.ptr()) != types.lives || PyTuple_GET_SIZE(lives.ptr()) != 4) return {};
-    PyObject* waiting = PyTuple_GET_ITEM(lives.ptr(), 1);
-    const Py_ssize_t n = PyLong_AsSsize_t(PyTuple_GET_ITEM(lives.ptr(), 2));
-    const Py_ssize_t n_ids = PyLong_AsSsize_t(PyTuple_GET_ITEM(lives.ptr(), 3));
-    if (!PyList_CheckExact(waiting) || n < 1 || n != PyList_GET_SIZE(waiting) ||
-        n >= types.most_waiting || n_ids >= types.most_ids)
-        return {};
-    const nb::tuple batch = nb::make_tuple(ids, counts);
-    if (PyList_Append(waiting, batch.ptr()) != 0) throw nb::python_error();
-    nb::object made = checked_new(types.lives->tp_alloc(types.lives, 4));
-    const auto set = [&](Py_ssize_t i, nb::object&& item) {
-        PyTuple_SET_ITEM(made.ptr(), i, item.release().ptr());
-    };
-    set(0, nb::borrow(PyTuple_GET_ITEM(lives.ptr(), 0)));
-    set(1, nb::borrow(waiting));
-    set(2, nb::int_(n + 1));
-    set(3, nb::int_(n_ids + PyArray_SIZE(reinterpret_cast<PyArrayObject*>(ids.ptr()))));
-    return made;
-}
-
-// One more batch of a stream in one crossing: a step, and the memory after it. The plan of the
-// memory says that nothing else is to be done; None where anything needs more, as of step_if_small.
-nb::object follow_if_small(nb::handle records, nb::handle more_records, nb::handle memory,
-                           nb::handle points, nb::handle elapsed) {
-    const RecordTypes& types = record_types(records);
-    const FollowTypes& more = follow_types(more_records);
-    if (!more.memory.fits(memory) || !PyArray_CheckExact(points.ptr())) return nb::none();
-    const auto field = [&](std::size_t f) { return nb::handle(more.memory.field(memory, f)); };
-    const nb::handle state = field(0), plan = field(8);
-    if (!PyTuple_Check(plan.ptr()) || PyTuple_GET_SIZE(plan.ptr()) != 7 ||
-        PyTuple_GET_ITEM(plan.ptr(), 6) != Py_True || !types.state.fits(state) ||
-        !PyFloat_CheckExact(elapsed.ptr()) || PyFloat_AS_DOUBLE(elapsed.ptr()) < 1.0)
-        return nb::none();
-    auto* rows = reinterpret_cast<PyArrayObject*>(points.ptr());
-    const Py_ssize_t n = PyArray_NDIM(rows) == 2 ? PyArray_DIM(rows, 0) : 0;
-    const Py_ssize_t n_known =
-        PyArray_SIZE(reinterpret_cast<PyArrayObject*>(types.state.field(state, 0)));
-    if (n == 0 || n_known + n >= more.many_clusters) return nb::none();
-    const nb::object made =
-        step_if_small(points, nb::none(), nb::handle(PyTuple_GET_ITEM(plan.ptr(), 3)), state,
-                      nb::handle(PyTuple_GET_ITEM(plan.ptr(), 2)), elapsed, false, records);
-    if (made.is_none()) return nb::none();
-    const nb::handle after(PyTuple_GET_ITEM(made.ptr(), 0));
-    const nb::handle clustering(PyTuple_GET_ITEM(made.ptr(), 1));
-    nb::object lives = add_batch_to_lifetimes(more, field(6), types.clustering.field(clustering, 1),
-                                   types.clustering.field(clustering, 2));
-    if (!lives.is_valid()) return nb::none();
-    const auto kept = [&](std::size_t f) { return nb::borrow(field(f)); };
-    nb::object next = more.memory.make({nb::borrow(after), kept(1), kept(2), kept(3), kept(4),
-                                        kept(5), std::move(lives), kept(7), kept(8), kept(9)});
-    nb::object step = more.step.make({nb::borrow(state), nb::borrow(elapsed),
-                                      nb::borrow(clustering), nb::borrow(after), kept(1),
-                                      nb::none()});
-    return nb::make_tuple(std::move(next), std::move(step));
 }
 
 template <typename Value>
@@ -203,7 +144,7 @@ std::tuple<Column<std::int64_t>, Column<double>> predict(Table<Value> points, nb
     const Sgemm multiply = to_sgemm(sgemm);
     std::vector<std::int64_t> labels(batch.n_points);
     std::vector<double> costs(batch.n_points);
-    run_released(n_threads, [&](ThreadPool& pool) {
+    run_without_gil(n_threads, [&](ThreadPool& pool) {
         const Predictor predictor(before.centers, before.weights, before.ages, before.n_clusters,
                                   batch.n_features, penalties, before.courses, elapsed);
         predictor.choose_all(
@@ -231,8 +172,6 @@ void bind_steps(nb::module_& module) {
     module.def("step_if_small", &step_if_small, "points"_a.none(), "point_weights"_a.none(),
                "orders"_a.none(), "state"_a.none(), "penalties"_a.none(), "elapsed"_a.none(),
                "depth"_a, "records"_a);
-    module.def("follow_if_small", &follow_if_small, "records"_a, "more_records"_a,
-               "memory"_a.none(), "points"_a.none(), "elapsed"_a.none());
     bind_steps_of<double>(module);
     bind_steps_of<float>(module);
 }

@@ -1,12 +1,11 @@
 // Word vectors for Python: tables that are changed in place, rows that are made.
-#include "words/company.hpp"
-
 #include <nanobind/stl/optional.h>
 
 #include <cstdint>
 #include <vector>
 
 #include "bindings/arrays.hpp"
+#include "words/company.hpp"
 
 namespace dynmeans::bindings {
 

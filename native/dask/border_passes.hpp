@@ -2,7 +2,7 @@
 //
 // As long as no slot is opened, revived or emptied, rows choose by the clusters as they stood when
 // the pass began, in any order. So passes over some rows are passes over all, while no row that
-// stayed behind can want to move (left_behind.hpp). Before a pass in which one might, or in which
+// stayed behind can want to move (fixed_points.hpp). Before a pass in which one might, or in which
 // a slot may change, it is for those who hold all rows to go on.
 #pragma once
 
@@ -12,18 +12,13 @@
 #include "algorithm/assign_labels.hpp"
 #include "algorithm/assign_params.hpp"
 #include "algorithm/cost.hpp"
-#include "passes/left_behind.hpp"
-#include "passes/watch.hpp"
-#include "passes/wishes.hpp"
+#include "passes/fixed_points.hpp"
+#include "passes/move_candidates.hpp"
+#include "passes/preferences.hpp"
 #include "records/solution.hpp"
 #include "threads/thread_pool.hpp"
 
 namespace dynmeans::dask {
-
-using namespace records;
-using namespace threads;
-using namespace algorithm;
-using namespace passes;
 
 class BorderPasses {
   public:
@@ -40,13 +35,13 @@ class BorderPasses {
           pool_(pool),
           assignment_(rows.n_points, remembered),
           slot_sums_(sums),
-          watch_(rows, new_penalty, nullptr, pool) {}
+          candidates_(rows, new_penalty, nullptr, pool) {}
 
     // The labels are those of the rows, the rest is of the whole batch.
     void start(const Solution& whole) {
         assignment_.start_from(whole.labels, whole.n_members, remembered_);
         slot_sums_.start_from(whole.bins);
-        watch_.start();
+        candidates_.start();
         counts_.clear();
         within_.clear();
         costs_.clear();
@@ -57,7 +52,7 @@ class BorderPasses {
     }
 
     // As many passes as can be made.
-    void run(const Solution& whole, LeftBehind& left_behind) {
+    void run(const Solution& whole, FixedPoints& left_behind) {
         make_passes(left_behind);
         // Without a new cluster only rounding can raise the cost: whoever holds all rows finds out.
         if (has_risen(costs_)) start(whole);
@@ -75,23 +70,23 @@ class BorderPasses {
     }
 
   private:
-    void make_passes(LeftBehind& left_behind) {
+    void make_passes(FixedPoints& left_behind) {
         while (!is_over) {
             if (left_behind.may_be_due(assignment_.table)) return;
             const std::vector<std::uint8_t> moved = assignment_.has_changed;
             const std::size_t n_moved = assignment_.moves.size();
             assignment_.start_pass();
-            watch_.find(moved, n_moved, assignment_, wishes_);
-            if (can_change_slots(wishes_, assignment_, leavers_)) return;
-            if (wishes_.empty()) {
+            candidates_.find(moved, n_moved, assignment_, preferences_);
+            if (can_change_slots(preferences_, assignment_, leavers_)) return;
+            if (preferences_.empty()) {
                 costs_.push_back(costs_.back());
                 is_over = true;
                 return;
             }
             last_centers = centers();
             ++n_passes;
-            for (const Wish& wish : wishes_)
-                assignment_.place(wish.point, nullptr, wish.slot, remembered_);
+            for (const Preference& preference : preferences_)
+                assignment_.place(preference.point, nullptr, preference.slot, remembered_);
             slot_sums_.add_moves(rows_, assignment_, pool_);
             settle();
             for (std::size_t k = 0; k < has_moved.size(); ++k)
@@ -103,7 +98,7 @@ class BorderPasses {
     // Parameters and cost for the labels as they are.
     void settle() {
         move_centers(slot_sums_, remembered_, assignment_, counts_, within_);
-        watch_.follow(assignment_);
+        candidates_.follow(assignment_);
         costs_.push_back(cluster_terms(remembered_, new_penalty_, assignment_.n_members.data(),
                                        assignment_.n_members.size(), assignment_.table.center(0)) +
                          rounded_sum(within_.data(), within_.size(), 1));
@@ -115,9 +110,9 @@ class BorderPasses {
     ThreadPool& pool_;
     Assignment assignment_;
     SlotSums slot_sums_;
-    Watch<double> watch_;
+    MoveCandidates<double> candidates_;
     std::vector<double> counts_, within_, costs_;
-    std::vector<Wish> wishes_;
+    std::vector<Preference> preferences_;
     std::vector<std::int64_t> leavers_;
 };
 

@@ -12,8 +12,6 @@
 
 namespace dynmeans::dask {
 
-using namespace numeric;
-
 // The means of two halves; a row is in the second if it is nearer to that; ties are in the first.
 struct TwoMeans {
     const double *a, *b;

@@ -15,11 +15,6 @@
 
 namespace dynmeans::dask {
 
-using namespace records;
-using namespace search;
-using namespace threads;
-using namespace algorithm;
-
 constexpr Slot kProposer = -2;  // wants an inactive or a new cluster: not for a machine to decide
 
 template <typename Value>

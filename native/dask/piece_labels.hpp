@@ -15,11 +15,9 @@
 #include <vector>
 
 #include "dask/part.hpp"
-#include "passes/neighbors.hpp"
+#include "passes/center_bounds.hpp"
 
 namespace dynmeans::dask {
-
-using namespace passes;
 
 using Visit = std::pair<Turn, std::size_t>;  // row of the part
 

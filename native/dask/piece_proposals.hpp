@@ -14,18 +14,13 @@
 #include "algorithm/assign_labels.hpp"
 #include "dask/part.hpp"
 #include "dask/rows_in_doubt.hpp"
-#include "passes/neighbors.hpp"
-#include "search/cell_memory.hpp"
+#include "passes/center_bounds.hpp"
+#include "search/cell_cache.hpp"
 #include "search/center_search.hpp"
 #include "threads/blocks.hpp"
 #include "threads/thread_pool.hpp"
 
 namespace dynmeans::dask {
-
-using namespace threads;
-using namespace search;
-using namespace algorithm;
-using namespace passes;
 
 struct Proposals {
     std::vector<Turn> turns;
@@ -39,20 +34,34 @@ class ProposalList {
         found_.push_back({turn, part, row});
     }
 
-    // The first `limit`, by increasing turn.
+    // All rows of a part in this range that take part.
     template <typename Value>
-    Proposals take(const std::vector<Part<Value>>& parts, std::size_t limit,
-                   std::size_t n_features) {
+    void add_rows(const Part<Value>& part, std::size_t p, const TurnRange& range) {
+        for (std::size_t i = 0; i < part.points.n_points; ++i)
+            if (part.points.takes_part(i) && part.is_in(i, range)) add(part.turn(i), p, i);
+    }
+
+    // The first `limit`, by increasing turn; with their places in the piece and their weights, if
+    // these are asked for.
+    template <typename Value>
+    Proposals take(const std::vector<Part<Value>>& parts, std::size_t limit, std::size_t n_features,
+                   std::vector<std::int64_t>* places = nullptr,
+                   std::vector<double>* weights = nullptr) {
         Proposals kept;
         kept.n_found = found_.size();
         const std::size_t n = std::min(limit, found_.size());
         std::partial_sort(found_.begin(), found_.begin() + n, found_.end(),
                           [](const Found& a, const Found& b) { return a.turn < b.turn; });
         std::vector<double> buffer(n_features);
+        std::vector<std::size_t> edges(1, 0);
+        for (const Part<Value>& part : parts) edges.push_back(edges.back() + part.points.n_points);
         for (std::size_t f = 0; f < n; ++f) {
             kept.turns.push_back(found_[f].turn);
             const double* y = parts[found_[f].part].points.row(found_[f].row, buffer.data());
             kept.rows.insert(kept.rows.end(), y, y + n_features);
+            if (!places) continue;
+            places->push_back(static_cast<std::int64_t>(edges[found_[f].part] + found_[f].row));
+            weights->push_back(parts[found_[f].part].points.weight(found_[f].row));
         }
         return kept;
     }
@@ -68,7 +77,7 @@ class ProposalList {
 // `own` knows the highest own cost of each slot.
 template <typename Own>
 void find_neighbors(const ClusterTable& clusters, const Own& own, double new_penalty,
-                    Neighbors& neighbors) {
+                    CenterBounds& neighbors) {
     const Remembered nothing(nullptr, clusters.n_features, {}, {}, {});
     Assignment assignment(0, nothing);
     assignment.table = clusters.table;
@@ -82,7 +91,7 @@ void find_neighbors(const ClusterTable& clusters, const Own& own, double new_pen
 // Rows that have no label yet. The cost of the choice is kept in `own`.
 //
 // The clusters stand still meanwhile. So where rows are many, a slot is guessed first
-// (cell_memory.hpp): a row that costs less there than the slot keeps (neighbors.hpp) is at home.
+// (cell_cache.hpp): a row that costs less there than the slot keeps (center_bounds.hpp) is at home.
 template <typename Value>
 class UnlabeledProposals {
   public:
@@ -132,7 +141,7 @@ class UnlabeledProposals {
         if (clusters_.n_features <= CenterGrid::kMaxFeatures || clusters_.table.size() < kFewest)
             return;  // found as fast
         memory_.emplace(clusters_.table, clusters_.n_features, std::sqrt(new_penalty_));
-        Neighbors neighbors(clusters_.n_features, true);
+        CenterBounds neighbors(clusters_.n_features, true);
         find_neighbors(clusters_, AnyReach{new_penalty_}, new_penalty_, neighbors);
         for (std::size_t k = 0; k < clusters_.is_active.size(); ++k)
             keeping_.push_back(clusters_.is_active[k] ? neighbors.keeping_cost_of(k) : 0.0);
@@ -185,7 +194,7 @@ class UnlabeledProposals {
     const ClusterTable& clusters_;
     double new_penalty_;
     CenterSearch search_;
-    std::optional<CellMemory> memory_;
+    std::optional<CellCache> memory_;
     std::vector<double> keeping_, buffer_;
     std::vector<Row> rows_, missed_;  // of a part; of a block of it
     std::vector<Choice> choices_;     // of those
@@ -193,7 +202,7 @@ class UnlabeledProposals {
 
 // Rows that have a label. Until its turn comes a row is a member of its cluster, which is therefore
 // active and where it was when the pass began, whatever happened to others; so the bounds of
-// neighbors.hpp hold for the clusters as they stand at the beginning of any range of turns.
+// center_bounds.hpp hold for the clusters as they stand at the beginning of any range of turns.
 template <typename Value>
 class LabeledProposals {
   public:
@@ -219,22 +228,18 @@ class LabeledProposals {
         for (std::size_t p = 0; p < parts.size(); ++p)
             for_each_run(parts[p], [&](std::size_t begin, std::size_t end) {
                 const std::size_t n = list_restless(parts[p], range, begin, end);
-                for (std::size_t r = 0; r < n; ++r) {
-                    if (r + kAhead < n) parts[p].points.prefetch(list_[r + kAhead]);
+                for (std::size_t r = 0; r < n; ++r)
                     look(parts[p], p, list_[r], movers[p], proposals);
-                }
             });
         return movers;
     }
 
   private:
-    static constexpr std::size_t kAhead = 8;
-
     void look(const Part<Value>& part, std::size_t p, std::size_t i,
               std::vector<std::int64_t>& movers, ProposalList& proposals) {
         const Slot a = part.labels[i];
         const double own = part.own[i];
-        const Neighbors::Look found =
+        const CenterBounds::Query found =
             neighbors_.look(part.points.row(i, buffer_.data()), a, own, std::sqrt(own),
                             new_penalty_, clusters_.table);
         if (found.slot == static_cast<std::size_t>(a)) {
@@ -252,7 +257,7 @@ class LabeledProposals {
     }
 
     // Rows of the range that the bounds do not keep in their cluster; the others stay. Without a
-    // branch, as in marked_points.hpp, where the range has all rows.
+    // branch, as in slot_mask.hpp, where the range has all rows.
     std::size_t list_restless(const Part<Value>& part, const TurnRange& range, std::size_t begin,
                               std::size_t end) {
         bounds_.assign(1, CostTable::kNever);  // of rows without a label, then of the slots
@@ -276,7 +281,7 @@ class LabeledProposals {
     const ClusterTable& clusters_;
     double new_penalty_;
     WideReach own_;
-    Neighbors neighbors_;
+    CenterBounds neighbors_;
     std::optional<BorderRows> doubt_;
     std::vector<double> bounds_, buffer_;
     std::vector<std::uint32_t> list_;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "algorithm/batch_sums.hpp"
-#include "algorithm/marked_points.hpp"
+#include "algorithm/slot_mask.hpp"
 #include "dask/part.hpp"
 #include "numeric/bins.hpp"
 #include "numeric/squared_distance.hpp"
@@ -16,21 +16,12 @@
 
 namespace dynmeans::dask {
 
-using namespace numeric;
-using namespace threads;
-using namespace algorithm;
-
-// Visits the rows [begin, end) whose slot is marked. They lie far apart, so they are first listed,
-// then asked for ahead of their use.
+// Visits the rows [begin, end) whose slot is marked. They are first listed.
 template <typename Value, typename Visit>
 void visit_marked(const Part<Value>& part, std::size_t begin, std::size_t end,
-                  const SlotMarks& marks, std::vector<std::uint32_t>& list, Visit visit) {
-    constexpr std::size_t kAhead = 8;
+                  const SlotMask& marks, std::vector<std::uint32_t>& list, Visit visit) {
     const std::size_t n = marks.list(part.labels, {begin, end}, list);
-    for (std::size_t r = 0; r < n; ++r) {
-        if (r + kAhead < n) part.points.prefetch(list[r + kAhead]);
-        visit(static_cast<std::size_t>(list[r]));
-    }
+    for (std::size_t r = 0; r < n; ++r) visit(static_cast<std::size_t>(list[r]));
 }
 
 // Own costs are taken again for slots that moved, or for all; returns the highest of each slot.
@@ -40,7 +31,7 @@ std::vector<double> update_own(const std::vector<Part<Value>>& parts, const doub
                                const std::uint8_t* has_moved, const double* highest,
                                std::size_t n_slots) {
     std::vector<double> found(n_slots), buffer;
-    SlotMarks taken(n_slots);
+    SlotMask taken(n_slots);
     for (std::size_t k = 0; k < n_slots; ++k) {
         taken.set(k, !highest || has_moved[k]);
         if (highest && !has_moved[k]) found[k] = highest[k];

@@ -16,10 +16,12 @@ struct SlotChangeLists {
     std::vector<double> centers;
 };
 
-// Slots below the number of `gamma` are remembered, at `theta_old`.
+// Slots below the number of `gamma` are remembered, at `theta_old`; on the sphere they are revived
+// there.
 inline SlotChangeLists replay(ClusterTable& clusters, const Turn* turns, const double* rows,
                               std::size_t n_rows, const double* theta_old,
-                              const std::vector<double>& gamma, double new_penalty) {
+                              const std::vector<double>& gamma, double new_penalty,
+                              bool is_on_sphere) {
     SlotChangeLists changes;
     const std::size_t d = clusters.n_features;
     std::vector<double> center(d);
@@ -30,6 +32,8 @@ inline SlotChangeLists replay(ClusterTable& clusters, const Turn* turns, const d
         if (k == CostTable::kNone) {
             k = clusters.table.size();
             center.assign(y, y + d);
+        } else if (is_on_sphere) {
+            center.assign(theta_old + k * d, theta_old + (k + 1) * d);
         } else {
             for (std::size_t j = 0; j < d; ++j)
                 center[j] = (gamma[k] * theta_old[k * d + j] + y[j]) / (gamma[k] + 1.0);

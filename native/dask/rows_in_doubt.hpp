@@ -2,7 +2,7 @@
 // (border_passes.hpp), all others stay behind.
 //
 // A row of slot a, at u from its own center, with no other cost whose root is below l, keeps its
-// slot until centers have moved by l - u (left_behind.hpp). Of slots that are not listed up to a
+// slot until centers have moved by l - u (fixed_points.hpp). Of slots that are not listed up to a
 // reach R, an awake one is more than 2 R from center a, so more than 2 R - u from the row; of a
 // sleeping one, whose cost may grow slower than its distance, only that its root is above R is
 // known. At the pace of the last pass, its own center and the fastest rival together, l - u is so
@@ -15,15 +15,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "passes/neighbors.hpp"
+#include "passes/center_bounds.hpp"
 #include "records/points.hpp"
-#include "search/keeping_cost.hpp"
+#include "search/elkan_bound.hpp"
 
 namespace dynmeans::dask {
-
-using namespace records;
-using namespace search;
-using namespace passes;
 
 // The highest own cost of each slot, with room for points farther off.
 struct WideReach {
@@ -41,7 +37,7 @@ class BorderRows {
     };
 
     // `neighbors` are whole lists up to a wide reach; `moves` are those of the last pass.
-    BorderRows(std::size_t limit, const Neighbors& neighbors, const WideReach& own,
+    BorderRows(std::size_t limit, const CenterBounds& neighbors, const WideReach& own,
                 const double* moves, const std::vector<std::uint8_t>& is_active)
         : limit_(limit), neighbors_(neighbors), own_(own), paces_(is_active.size()) {
         double fastest = kTiny;
@@ -49,7 +45,7 @@ class BorderRows {
         for (std::size_t k = 0; k < paces_.size(); ++k) {
             if (!is_active[k]) continue;
             double near = 0.0;
-            for (const Neighbors::Rival& rival : neighbors.rivals(k))
+            for (const CenterBounds::Rival& rival : neighbors.rivals(k))
                 near = std::max(near, moves[rival.slot]);
             paces_[k] = moves[k] + near + kLeastPace * fastest;
         }
@@ -59,7 +55,7 @@ class BorderRows {
     // A row of slot k with a lower own cost stays behind.
     double calm(std::size_t k) const { return calm_[k]; }
 
-    // A row that stays in slot k, for now; `bound` is what Neighbors::look found.
+    // A row that stays in slot k, for now; `bound` is what CenterBounds::look found.
     void add(std::size_t k, double own_cost, double bound, std::size_t part, std::size_t row) {
         const double u = std::max(std::sqrt(own_cost), kLeastDistance);
         const double wide = WideReach::kRoom * own_.reach(k);
@@ -124,7 +120,7 @@ class BorderRows {
     }
 
     std::size_t limit_;
-    const Neighbors& neighbors_;
+    const CenterBounds& neighbors_;
     WideReach own_;
     std::vector<double> paces_, calm_;  // of each slot
     double horizon_ = kPasses;

@@ -8,10 +8,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "description/course.hpp"
-#include "description/life_model.hpp"
+#include "description/lifetime_model.hpp"
 #include "description/noise.hpp"
 #include "description/tracks.hpp"
+#include "description/velocity_model.hpp"
 
 namespace dynmeans::description {
 
@@ -23,7 +23,7 @@ struct Description {
 
 // `floor` is the least variance per axis of the noise; `moving` is null where clusters keep no
 // course.
-inline Description describe(const Stream& stream, const Surroundings& around, double floor,
+inline Description describe(const Stream& stream, const DataExtent& around, double floor,
                             const double* moving, const std::int64_t* labels) {
     const auto n_rows = static_cast<std::size_t>(stream.starts[stream.n_batches]);
     const std::size_t d = stream.n_features;

@@ -13,8 +13,6 @@
 
 namespace dynmeans::description {
 
-using namespace numeric;
-
 constexpr double kPi = 3.14159265358979323846;
 constexpr std::size_t kDegrees = 3;  // of freedom of the heavy-tailed shape
 

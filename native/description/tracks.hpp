@@ -13,8 +13,6 @@
 
 namespace dynmeans::description {
 
-using namespace numeric;
-
 // All batches one after the other; batch t has the rows starts[t] to starts[t + 1].
 struct Stream {
     const double* points;  // row-major (n_rows, n_features)

@@ -15,12 +15,7 @@
 #include "passes/later_pass.hpp"
 #include "records/solution.hpp"
 
-namespace dynmeans::engine {
-
-using namespace records;
-using namespace algorithm;
-using namespace passes;
-using namespace moves;
+namespace dynmeans {
 
 // What the caller chooses about the way, never about the result.
 struct Execution {
@@ -100,7 +95,7 @@ class Clusterer {
         do {
             pool_.interrupts().check();
             make_pass(order);
-            assignment_.close_gaps(remembered_.n_clusters);
+            assignment_.compact_slots(remembered_.n_clusters);
         } while (!settle(most));
     }
 
@@ -119,17 +114,18 @@ class Clusterer {
 
     void make_pass(const Row* order) {
         has_moved_ = assignment_.has_changed;
-        if (!uses(Acceleration::kMovedRivals)) has_moved_.assign(has_moved_.size(), 1);
+        if (!is_enabled<acceleration("updated_rivals")>()) has_moved_.assign(has_moved_.size(), 1);
         const std::size_t n_moved = assignment_.moves.size();
         assignment_.start_pass();
         if (following_pass_ && cost_trace_.empty()) {
             following_pass_->run(order, assignment_);
-        } else if (!is_accelerated_ || !(cost_trace_.empty() || uses(Acceleration::kBounds)))
+        } else if (!is_accelerated_ ||
+                   !(cost_trace_.empty() || is_enabled<acceleration("bounds")>()))
             assign_labels(points_, order, 0, remembered_, penalties_.new_penalty,
                           pool_.interrupts(), assignment_);
         else if (cost_trace_.empty()) {
             first_pass_->run(order, assignment_);
-            later_pass_->start_from_first(assignment_);
+            later_pass_->start_from_first(assignment_, first_pass_->filter());
         } else
             later_pass_->run(has_moved_, n_moved, assignment_);
     }
@@ -154,9 +150,9 @@ class Clusterer {
     SlotSums slot_sums_;
     std::optional<FirstPass<Value>> first_pass_;
     std::optional<FollowingPass<Value>> following_pass_;  // in its place, on the sphere
-    std::optional<LaterPass<Value>> later_pass_;  // where anything is accelerated
+    std::optional<LaterPass<Value>> later_pass_;          // where anything is accelerated
     std::vector<double> counts_, within_, cost_trace_;
     std::vector<std::uint8_t> has_moved_;
 };
 
-}  // namespace dynmeans::engine
+}  // namespace dynmeans

@@ -10,9 +10,7 @@
 #include "algorithm/visiting_orders.hpp"
 #include "engine/step.hpp"
 
-namespace dynmeans::engine {
-
-using namespace algorithm;
+namespace dynmeans {
 
 // Rows in the order of their keys and, within a key, of their batches.
 template <typename Value>
@@ -47,7 +45,7 @@ struct GroupsRemembered {
                     next_ids[g],
                     {},
                     {}};
-        const Courses& courses = clusters.courses;
+        const Velocities& courses = clusters.courses;
         if (courses.velocities) {
             state.velocities.assign(courses.velocities + a * d, courses.velocities + b * d);
             state.velocity_covariances.assign(courses.covariances + a * 2,
@@ -157,4 +155,4 @@ inline void sort_by_group(const std::int64_t* groups, std::size_t n, std::size_t
     for (std::size_t i = 0; i < n; ++i) order[next[groups[i]]++] = static_cast<std::int64_t>(i);
 }
 
-}  // namespace dynmeans::engine
+}  // namespace dynmeans

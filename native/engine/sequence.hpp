@@ -8,9 +8,7 @@
 #include "algorithm/visiting_orders.hpp"
 #include "engine/step.hpp"
 
-namespace dynmeans::engine {
-
-using namespace algorithm;
+namespace dynmeans {
 
 // on_step(t, result) takes what each step found and returns where its state lies.
 template <typename Value, typename OnStep>
@@ -29,4 +27,4 @@ void run_sequence(const std::vector<Points<Value>>& batches, const double* elaps
     }
 }
 
-}  // namespace dynmeans::engine
+}  // namespace dynmeans

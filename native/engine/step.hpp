@@ -13,10 +13,7 @@
 #include "engine/cluster.hpp"
 #include "passes/run_small.hpp"
 
-namespace dynmeans::engine {
-
-using namespace algorithm;
-using namespace passes;
+namespace dynmeans {
 
 struct StepResult {
     std::vector<std::int64_t> labels;  // identities
@@ -30,10 +27,10 @@ struct StateView {
     const double *centers, *weights, *ages, *counts;
     std::size_t n_clusters;
     std::int64_t next_id;
-    Courses courses = {};
+    Velocities courses = {};
 };
 
-inline Courses courses_of(const State& state) {
+inline Velocities courses_of(const State& state) {
     if (state.velocity_covariances.empty()) return {};
     return {state.velocities.data(), state.velocity_covariances.data()};
 }
@@ -45,7 +42,8 @@ inline StateView view(const State& state) {
 
 // Points of weight 0 took no part; they get the label a prediction would give them.
 template <typename Value>
-void label_bystanders(const Points<Value>& points, const Penalties& penalties, StepResult& result) {
+void label_zero_weight_points(const Points<Value>& points, const Penalties& penalties,
+                              StepResult& result) {
     if (!points.weights) return;
     std::vector<double> buffer(points.n_features);
     const State& state = result.state;
@@ -63,7 +61,8 @@ template <typename Value>
 Solution best_of_orders(const Points<Value>& points, Orders& orders, const Remembered& remembered,
                         const Penalties& penalties, const Execution& execution, ThreadPool& pool) {
     const BatchSums sums = sums_of_batch(points, remembered, penalties.new_penalty, pool);
-    if (execution.is_accelerated && uses(Acceleration::kSmallTable) && !penalties.is_on_sphere &&
+    if (execution.is_accelerated && is_enabled<acceleration("small_table")>() &&
+        !penalties.is_on_sphere &&
         is_small_batch(points.n_points, points.n_features, remembered.n_clusters))
         return run_small(points, orders, remembered, penalties, sums);
     Clusterer<Value> clusterer(points, remembered, penalties, execution, sums, pool);
@@ -104,7 +103,7 @@ StepResult step(const Points<Value>& points, Orders& orders, const StateView& be
     result.state = update_state(best, remembered, penalties, slot_ids, before.counts, elapsed);
     result.state.next_id = before.next_id + static_cast<std::int64_t>(n_slots - before.n_clusters);
     result.cost_trace = std::move(best.cost_trace);
-    label_bystanders(points, penalties, result);
+    label_zero_weight_points(points, penalties, result);
     return result;
 }
 
@@ -115,4 +114,4 @@ extern template StepResult step(const Points<double>&, Orders&, const StateView&
 extern template StepResult step(const Points<float>&, Orders&, const StateView&, const Penalties&,
                                 double, const Execution&, ThreadPool&);
 
-}  // namespace dynmeans::engine
+}  // namespace dynmeans

@@ -1,9 +1,9 @@
 // One step of Algorithm 1 for values of 32 bits: the engine, compiled.
 #include "engine/step.hpp"
 
-namespace dynmeans::engine {
+namespace dynmeans {
 
 template StepResult step(const Points<float>&, Orders&, const StateView&, const Penalties&, double,
                          const Execution&, ThreadPool&);
 
-}  // namespace dynmeans::engine
+}  // namespace dynmeans

@@ -23,8 +23,6 @@
 
 namespace dynmeans::mixture {
 
-using namespace numeric;
-
 constexpr double kNegligible = 75.0;
 constexpr std::size_t kSlotBlock = 16;               // slots that are measured together
 constexpr std::size_t kFeaturesBetweenTests = 16;    // tests whether a block can be left

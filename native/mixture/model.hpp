@@ -15,9 +15,6 @@
 
 namespace dynmeans::mixture {
 
-using namespace numeric;
-using namespace records;
-
 constexpr double kTwoPi = 6.28318530717958647693;
 
 struct Batch {

@@ -17,8 +17,6 @@
 
 namespace dynmeans::mixture {
 
-using namespace numeric;
-
 // The statistics of clusters, in columns; a node is a row. Rows nobody refers to are used again.
 class ClusterNodes {
   public:

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace dynmeans::moves {
+namespace dynmeans {
 
 class CenterOrder {
   public:
@@ -61,4 +61,4 @@ class CenterOrder {
     std::vector<std::pair<double, std::uint32_t>> sorted_;
 };
 
-}  // namespace dynmeans::moves
+}  // namespace dynmeans

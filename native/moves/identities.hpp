@@ -15,7 +15,7 @@
 
 #include "moves/sets.hpp"
 
-namespace dynmeans::moves {
+namespace dynmeans {
 
 // Chooses a column for each row, no two the same and kNone for none, for the lowest sum of gains:
 // one row at a time along the shortest augmenting path (Dijkstra's method on the reduced gains;
@@ -234,4 +234,4 @@ class Identities {
     Matching matching_;
 };
 
-}  // namespace dynmeans::moves
+}  // namespace dynmeans

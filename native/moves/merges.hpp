@@ -9,7 +9,7 @@
 
 #include "moves/sets.hpp"
 
-namespace dynmeans::moves {
+namespace dynmeans {
 
 template <typename Value>
 class Merges {
@@ -93,4 +93,4 @@ class Merges {
     std::vector<std::uint8_t> is_merged_;
 };
 
-}  // namespace dynmeans::moves
+}  // namespace dynmeans

@@ -11,7 +11,7 @@
 #include "moves/single_points.hpp"
 #include "moves/splits.hpp"
 
-namespace dynmeans::moves {
+namespace dynmeans {
 
 template <typename Value>
 class SetMoves {
@@ -60,7 +60,7 @@ void SetMoves<Value>::run_deep_search(const Points<Value>& points, const Remembe
                                     double new_penalty, const BatchSums& sums, const Row* order,
                                     int depth, Solution& found, const ContinueFrom& continue_from) {
     const auto& n_members = found.n_members;
-    if (depth == 1 && std::none_of(n_members.begin(), n_members.end(), may_be_plain)) return;
+    if (depth == 1 && std::none_of(n_members.begin(), n_members.end(), may_be_separated)) return;
     start(points, remembered, new_penalty, sums);
     const std::vector<double>& trace = found.cost_trace;
     bool is_last = false, has_converged = true;
@@ -97,4 +97,4 @@ bool SetMoves<Value>::make(const Solution& found, const Row* order, int depth) {
 extern template class SetMoves<double>;
 extern template class SetMoves<float>;
 
-}  // namespace dynmeans::moves
+}  // namespace dynmeans

@@ -21,11 +21,7 @@
 #include "records/remembered.hpp"
 #include "records/solution.hpp"
 
-namespace dynmeans::moves {
-
-using namespace numeric;
-using namespace records;
-using namespace algorithm;
+namespace dynmeans {
 
 constexpr Slot kNew = -1;  // the owner of a set that is a new cluster
 // Members of a set that are always listed, and of one that may be two.
@@ -436,4 +432,4 @@ class Sets {
     bool has_sets_ = false;
 };
 
-}  // namespace dynmeans::moves
+}  // namespace dynmeans

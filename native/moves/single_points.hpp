@@ -10,7 +10,7 @@
 
 #include "moves/sets.hpp"
 
-namespace dynmeans::moves {
+namespace dynmeans {
 
 template <typename Value>
 class SinglePoints {
@@ -175,4 +175,4 @@ class SinglePoints {
     std::vector<std::uint32_t> changed_;  // sets that are not where `order_` has them
 };
 
-}  // namespace dynmeans::moves
+}  // namespace dynmeans

@@ -11,11 +11,11 @@
 
 #include "moves/sets.hpp"
 
-namespace dynmeans::moves {
+namespace dynmeans {
 
 constexpr std::int64_t kFewest = 20, kFewestOfPart = 5;  // points of what is plain
 
-inline bool may_be_plain(std::int64_t n_members) { return n_members >= kFewest; }
+inline bool may_be_separated(std::int64_t n_members) { return n_members >= kFewest; }
 
 template <typename Value>
 class Splits {
@@ -23,8 +23,8 @@ class Splits {
     explicit Splits(Sets<Value>& sets) : sets_(sets) {}
 
     // Splits every set that is clearly two, or plainly so, and the parts again; true if L_t fell.
-    bool make(double least, bool asks_plain) {
-        asks_plain_ = asks_plain;
+    bool make(double least, bool require_clear_gap) {
+        asks_plain_ = require_clear_gap;
         bool has_changed = false;
         d_ = sets_.d();
         for (auto* place : {&a_, &b_, &theta_}) place->resize(d_);
@@ -44,7 +44,7 @@ class Splits {
 
     bool split(std::size_t k, double least) {
         const std::int64_t n_members = sets_.n_members(k);
-        if (asks_plain_ ? !may_be_plain(n_members) : n_members < 2) return false;
+        if (asks_plain_ ? !may_be_separated(n_members) : n_members < 2) return false;
         if (!find_halves(k, least)) return false;
         const Slot owner = sets_.owner(k);
         const auto first = sets_.cheapest_free(n_[1], b_.data());
@@ -217,4 +217,4 @@ class Splits {
     std::vector<std::uint8_t> is_second_;  // of the members
 };
 
-}  // namespace dynmeans::moves
+}  // namespace dynmeans

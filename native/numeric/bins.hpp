@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <vector>
 
@@ -26,7 +27,7 @@
 #include "numeric/quads.hpp"
 #include "numeric/simd.hpp"
 
-namespace dynmeans::numeric {
+namespace dynmeans {
 
 constexpr int kLeastExponent = -1074;
 
@@ -53,9 +54,14 @@ inline bool find_rounded_sum(const double* values, std::size_t n, std::size_t st
     const Pair<double> found = two_sum(sum, rest);
     rounded = found.value;
     const double off = std::abs(found.rest) + 1e-15 * (static_cast<double>(n) * size);
-    // The doubles beside it are no nearer than that; half of this must be left.
-    const double least_gap = std::abs(rounded) - std::nextafter(std::abs(rounded), 0.0);
-    return off < 0.5 * least_gap && std::abs(rounded) > 1e-280 && std::isfinite(rounded);
+    if (!(std::abs(rounded) > 1e-280 && std::isfinite(rounded))) return false;
+    // The doubles beside it are no nearer than the next one towards 0; half of this must be left.
+    std::uint64_t bits;
+    double beside = std::abs(rounded);
+    std::memcpy(&bits, &beside, sizeof bits);
+    --bits;
+    std::memcpy(&beside, &bits, sizeof bits);
+    return off < 0.5 * (std::abs(rounded) - beside);
 }
 
 // The exact sum of some doubles, rounded once (Shewchuk, as in Python's math.fsum).
@@ -275,4 +281,4 @@ class Bins {
     std::vector<double> shifts_;  // (n_bins, n_columns), the coarsest bin first
 };
 
-}  // namespace dynmeans::numeric
+}  // namespace dynmeans

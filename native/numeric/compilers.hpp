@@ -1,6 +1,6 @@
 // What compilers call differently, under one name each; nothing else asks which compiler it is.
 // gcc and clang (also as clang-cl) have vectors of their own. For one that has none, as
-// Microsoft's, numeric/plain_lanes.hpp takes their place; DYNMEANS_PLAIN_LANES chooses it with any
+// Microsoft's, numeric/scalar_simd.hpp takes their place; DYNMEANS_PLAIN_LANES chooses it with any
 // compiler.
 #pragma once
 
@@ -63,7 +63,7 @@
 #define DYNMEANS_INLINE inline
 #endif
 
-namespace dynmeans::numeric {
+namespace dynmeans {
 
 // The number of the lowest bit that is set; at least one is.
 #if defined(__GNUC__) || defined(__clang__)
@@ -91,30 +91,4 @@ inline unsigned bit_width(std::uint32_t bits) {
 #endif
 }
 
-// Asks for memory before its turn; what it holds, and so every result, is the same without.
-inline void prefetch(const void* at) {
-#if defined(__GNUC__) || defined(__clang__)
-    __builtin_prefetch(at);
-#else
-    (void)at;
-#endif
-}
-
-inline void prefetch_to_write(const void* at) {
-#if defined(__GNUC__) || defined(__clang__)
-    __builtin_prefetch(at, 1);
-#else
-    (void)at;
-#endif
-}
-
-// Into the second cache: the first can wait for few lines at a time.
-inline void prefetch_to_second(const void* at) {
-#if defined(__GNUC__) || defined(__clang__)
-    __builtin_prefetch(at, 0, 2);
-#else
-    (void)at;
-#endif
-}
-
-}  // namespace dynmeans::numeric
+}  // namespace dynmeans

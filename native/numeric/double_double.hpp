@@ -9,7 +9,7 @@
 #include "numeric/simd.hpp"
 #include "numeric/squared_distance.hpp"
 
-namespace dynmeans::numeric {
+namespace dynmeans {
 
 template <typename Lanes>
 struct Pair {
@@ -43,14 +43,15 @@ inline Pair<double> two_product(double a, double b) {
     return two_product_of_halves(a, b);
 }
 
-// x^2 in each lane, where the machine has it with what rounding lost in one instruction. That is
+// a b in each lane, where the machine has it with what rounding lost in one instruction. That is
 // the same far from underflow: `is_tiny` gets a bit for every lane that comes near it. No
-// coordinate comes near overflow.
-inline Pair<Doubles> two_square(Doubles x, unsigned& is_tiny) {
-    if constexpr (!kHasFused) return two_product_of_halves(x, x);
-    const Doubles product = x * x;
-    is_tiny |= lanes_at_most(product, 1e-270) & ~lanes_equal(x, Doubles{});
-    return {product, fused_difference(x, x, product)};
+// coordinate and no sum comes near overflow.
+inline Pair<Doubles> two_product(Doubles a, Doubles b, unsigned& is_tiny) {
+    if constexpr (!kHasFused) return two_product_of_halves(a, b);
+    const Doubles product = a * b, none{};
+    is_tiny |= lanes_at_most(product, 1e-270) & lanes_at_most(-product, 1e-270) &
+               ~(lanes_equal(a, none) | lanes_equal(b, none));
+    return {product, fused_difference(a, b, product)};
 }
 
 // Adds two pairs; the rests are only added up.
@@ -120,14 +121,15 @@ class WeightedSquare {
             }
     }
 
-    // The same by two_square; false, and nothing added, where a square comes near underflow.
+    // The same by two_product; false, and nothing added, where a square comes near underflow.
     static bool add_squares_at_once(const double* y, std::size_t n, Pair<Doubles>* lanes) {
         Pair<Doubles> found[kParts] = {};
         unsigned is_tiny = 0;
         for (std::size_t j = 0; j + kLanes <= n; j += kLanes)
-            for (std::size_t part = 0; part < kParts; ++part)
-                found[part] =
-                    add_pairs(found[part], two_square(load(y + j + part * kSimd), is_tiny));
+            for (std::size_t part = 0; part < kParts; ++part) {
+                const Doubles x = load(y + j + part * kSimd);
+                found[part] = add_pairs(found[part], two_product(x, x, is_tiny));
+            }
         if (is_tiny == 0) std::copy(found, found + kParts, lanes);
         return is_tiny == 0;
     }
@@ -154,4 +156,4 @@ class WeightedSquare {
     }
 };
 
-}  // namespace dynmeans::numeric
+}  // namespace dynmeans

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace dynmeans::numeric {
+namespace dynmeans {
 
 constexpr double kSeriesFrom = 10.0;
 
@@ -38,4 +38,4 @@ inline double digamma(double x) {
     return std::log(x) - 0.5 / x - series - below;
 }
 
-}  // namespace dynmeans::numeric
+}  // namespace dynmeans

@@ -6,10 +6,10 @@
 
 #include "numeric/simd.hpp"
 
-namespace dynmeans::numeric {
+namespace dynmeans {
 
 #if defined(DYNMEANS_PLAIN_LANES)
-using Quad = PlainLanes<double, 4>;
+using Quad = ScalarSimd<double, 4>;
 #else
 using Quad [[gnu::vector_size(4 * sizeof(double))]] = double;
 #endif
@@ -60,4 +60,4 @@ inline LowestOfQuad lowest_of_quad(const Quad& values, const std::int32_t* ids) 
 #endif
 }
 
-}  // namespace dynmeans::numeric
+}  // namespace dynmeans

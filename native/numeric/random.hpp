@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace dynmeans::numeric {
+namespace dynmeans {
 
 class Random {
   public:
@@ -62,4 +62,4 @@ class Random {
     bool has_spare_ = false;
 };
 
-}  // namespace dynmeans::numeric
+}  // namespace dynmeans

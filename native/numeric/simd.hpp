@@ -9,14 +9,14 @@
 #include "numeric/compilers.hpp"
 
 #if defined(DYNMEANS_PLAIN_LANES)
-#include "numeric/plain_lanes.hpp"
+#include "numeric/scalar_simd.hpp"
 #elif defined(DYNMEANS_NEON)
 #include <arm_neon.h>
 #elif defined(__SSE2__)
 #include <immintrin.h>
 #endif
 
-namespace dynmeans::numeric {
+namespace dynmeans {
 
 #if defined(DYNMEANS_AVX512)
 constexpr std::size_t kSimd = 8;
@@ -28,7 +28,7 @@ constexpr std::size_t kSimd = 2;
 
 #if defined(DYNMEANS_PLAIN_LANES)
 
-using Doubles = PlainLanes<double, kSimd>;
+using Doubles = ScalarSimd<double, kSimd>;
 
 template <typename Value>
 Doubles load(const Value* from) {
@@ -40,7 +40,7 @@ void store(Value* to, Doubles values) {
     for (std::size_t lane = 0; lane < kSimd; ++lane) to[lane] = static_cast<Value>(values[lane]);
 }
 
-using Floats = PlainLanes<float, 2 * kSimd>;
+using Floats = ScalarSimd<float, 2 * kSimd>;
 
 inline Floats load_floats(const float* from) {
     return Floats::each([&](std::size_t lane) { return from[lane]; });
@@ -48,9 +48,9 @@ inline Floats load_floats(const float* from) {
 
 // `yes` in the lanes where `mask` is set, `no` in the others.
 template <typename Value, std::size_t N>
-PlainLanes<Value, N> select(PlainLanes<std::int64_t, N> mask, PlainLanes<Value, N> yes,
-                            PlainLanes<Value, N> no) {
-    return PlainLanes<Value, N>::each(
+ScalarSimd<Value, N> select(ScalarSimd<std::int64_t, N> mask, ScalarSimd<Value, N> yes,
+                            ScalarSimd<Value, N> no) {
+    return ScalarSimd<Value, N>::each(
         [&](std::size_t lane) { return mask[lane] ? yes[lane] : no[lane]; });
 }
 
@@ -199,4 +199,4 @@ inline unsigned lanes_at_most(Doubles values, double limit) {
 #endif
 }
 
-}  // namespace dynmeans::numeric
+}  // namespace dynmeans

@@ -10,7 +10,7 @@
 #include "numeric/compilers.hpp"
 #include "numeric/simd.hpp"
 
-namespace dynmeans::numeric {
+namespace dynmeans {
 
 constexpr std::size_t kLanes = 8;
 
@@ -101,4 +101,4 @@ DYNMEANS_INLINE double squared_distance_up_to(double limit, const double* y, con
     return squared_distance_of_very_many(limit, y, theta, n_features);
 }
 
-}  // namespace dynmeans::numeric
+}  // namespace dynmeans

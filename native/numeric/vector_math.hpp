@@ -8,10 +8,10 @@
 #include "numeric/simd.hpp"
 #include "numeric/squared_distance.hpp"
 
-namespace dynmeans::numeric {
+namespace dynmeans {
 
 #if defined(DYNMEANS_PLAIN_LANES)
-using Bits = PlainLanes<std::int64_t, kSimd>;
+using Bits = ScalarSimd<std::int64_t, kSimd>;
 #else
 using Bits [[gnu::vector_size(kSimd * sizeof(std::int64_t))]] = std::int64_t;
 #endif
@@ -88,4 +88,4 @@ double sum_over(std::size_t n, const Term& term) {
     return sums.total();
 }
 
-}  // namespace dynmeans::numeric
+}  // namespace dynmeans

@@ -10,7 +10,7 @@
 // Where every point of a chunk finds an active cluster, none of them can cause an event: they join
 // in the search already, and the walk passes over them unless an event came before them in the
 // block. How many have joined a slot is counted at the end of the pass; on the way it matters only
-// whether any has. In a large batch of few features, memory_order.hpp takes over from there.
+// whether any has.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "algorithm/assign_labels.hpp"
-#include "passes/memory_order.hpp"
 #include "records/accelerations.hpp"
 #include "records/points.hpp"
 #include "records/remembered.hpp"
@@ -26,12 +25,7 @@
 #include "threads/blocks.hpp"
 #include "threads/thread_pool.hpp"
 
-namespace dynmeans::passes {
-
-using namespace threads;
-using namespace records;
-using namespace search;
-using namespace algorithm;
+namespace dynmeans {
 
 template <typename Value>
 class FirstPass {
@@ -42,7 +36,6 @@ class FirstPass {
           remembered_(remembered),
           pool_(pool),
           search_(points.n_features, new_penalty, sgemm, pool.size()),
-          rest_(points, remembered, new_penalty, pool),
           buffer_(points.n_features) {}
 
     void run(const Row* order, Assignment& assignment) {
@@ -50,10 +43,6 @@ class FirstPass {
         search_.build(assignment.table);
         std::size_t position = 0, size = kShortest;
         while (position < points_.n_points) {
-            if (size >= memory_order_from && is_by_memory(points_.n_points - position)) {
-                rest_.run(order, position, search_, assignment);
-                break;
-            }
             const std::size_t end = std::min(position + size, points_.n_points);
             search(position, end, assignment);
             const std::size_t reached = walk(position, end, assignment);
@@ -63,16 +52,11 @@ class FirstPass {
         count_members(assignment);
     }
 
+    const BlasFilter& filter() const { return search_.filter(); }
+
   private:
     static constexpr std::size_t kShortest = 16, kLongest = 32768, kMostChanges = 16;
-    static constexpr std::size_t kTimes = 4;   // points left, for one of a block
-    static constexpr std::size_t kAhead = 16;  // rows asked for before their turn
     static constexpr std::size_t kChunk = CenterSearch::kChunk;
-
-    bool is_by_memory(std::size_t n_left) const {
-        return uses(Acceleration::kMemoryOrder) && n_left >= kTimes * memory_order_from &&
-               points_.n_features <= MemoryOrder<Value>::kMaxFeatures;
-    }
 
     // Longer until events cut a block short.
     static std::size_t next_size(std::size_t n_walked, std::size_t size) {
@@ -90,7 +74,7 @@ class FirstPass {
             Choice* choices = choices_.data() + (from - begin);
             search_.find(points_, order_, from, to, table, thread, choices);
             has_joined_[chunk] =
-                uses(Acceleration::kJoining) && join(from, to, choices, assignment);
+                is_enabled<acceleration("slot_fusion")>() && join(from, to, choices, assignment);
         });
         search_.learn();
     }
@@ -132,13 +116,8 @@ class FirstPass {
 
     std::size_t walk_chunk(std::size_t begin, std::size_t from, std::size_t to,
                            Assignment& assignment) {
-        const std::size_t ahead = look_ahead(kAhead);
         for (std::size_t p = from; p < to; ++p) {
             const auto i = static_cast<std::size_t>(order_[p]);
-            if (p + ahead < to) {
-                prefetch_to_write(&assignment.labels[order_[p + ahead]]);
-                if (!changed_.empty()) points_.prefetch(order_[p + ahead]);
-            }
             if (!points_.takes_part(i)) continue;
             Choice choice = choices_[p - begin];
             const double* y = points_.row(i, buffer_.data());
@@ -181,7 +160,6 @@ class FirstPass {
     ThreadPool& pool_;
     const Row* order_ = nullptr;
     CenterSearch search_;
-    MemoryOrder<Value> rest_;
     std::vector<Choice> choices_;
     std::vector<std::uint8_t> has_joined_;           // of the chunks of this block
     std::vector<std::vector<std::int64_t>> counts_;  // one for each thread
@@ -189,4 +167,4 @@ class FirstPass {
     std::vector<double> buffer_;
 };
 
-}  // namespace dynmeans::passes
+}  // namespace dynmeans

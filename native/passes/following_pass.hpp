@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "algorithm/assign_labels.hpp"
@@ -23,12 +24,7 @@
 #include "search/cost_table.hpp"
 #include "threads/interrupt_check.hpp"
 
-namespace dynmeans::passes {
-
-using namespace threads;
-using namespace records;
-using namespace search;
-using namespace algorithm;
+namespace dynmeans {
 
 template <typename Value>
 class FollowingPass {
@@ -45,9 +41,25 @@ class FollowingPass {
 
     void run(const Row* order, Assignment& assignment) {
         start_sums();
-        for (std::size_t begin = 0; begin < points_.n_points; begin += kBlock) {
+        visit(order, points_.n_points, assignment);
+    }
+
+    // Goes on with the sums of every slot in the table, for rows that follow others.
+    void go_on(std::vector<double> sums, const Row* order, std::size_t n_rows,
+               Assignment& assignment) {
+        sums_ = std::move(sums);
+        is_copied_.assign(assignment.table.size(), 0);
+        bases_.clear();
+        visit(order, n_rows, assignment);
+    }
+
+    const std::vector<double>& sums() const { return sums_; }
+
+  private:
+    void visit(const Row* order, std::size_t n_rows, Assignment& assignment) {
+        for (std::size_t begin = 0; begin < n_rows; begin += kBlock) {
             interrupts_.check();
-            const std::size_t end = std::min(begin + kBlock, points_.n_points);
+            const std::size_t end = std::min(begin + kBlock, n_rows);
             const bool is_filtered = sgemm_ != nullptr && assignment.table.size() >= kFewSlots;
             if (!is_filtered) is_copied_.assign(is_copied_.size(), 0);
             if (is_filtered) multiply(order + begin, end - begin, assignment.table);
@@ -65,7 +77,6 @@ class FollowingPass {
         }
     }
 
-  private:
     static constexpr std::size_t kBlock = 64;  // points
     static constexpr std::size_t kFewFeatures = 16, kManyFeatures = 100000, kFewSlots = 16;
     static constexpr std::size_t kFloats = 2 * kSimd;
@@ -149,8 +160,8 @@ class FollowingPass {
             CostTable::consider(choice, likely, table.cost_up_to(choice.cost, y, likely));
         // No cost is below what the product says by more than this.
         const double error = product_error(norms_[r]);
-        const auto limit = static_cast<float>((choice.cost + error) * (1.0 + 4.0 * kUnit) -
-                                              norms_[r] + error);
+        const auto limit =
+            static_cast<float>((choice.cost + error) * (1.0 + 4.0 * kUnit) - norms_[r] + error);
         for (std::size_t s = 0; s < bases_.size(); s += kFloats) {
             const Floats rough = rough_costs(products, s);
             if (lowest_lane(rough) > limit) continue;
@@ -211,4 +222,4 @@ class FollowingPass {
     double largest_norm_ = 0.0;
 };
 
-}  // namespace dynmeans::passes
+}  // namespace dynmeans

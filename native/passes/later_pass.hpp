@@ -2,13 +2,13 @@
 // them one by one.
 //
 // First it is found out which points want to move, given the clusters as they stand at the start of
-// the pass, in any order and by any thread (watch.hpp). Then only these are visited, in the given
-// order. As long as no cluster is opened, revived or emptied on the way, the clusters stand as they
-// stood, so each gets what it wanted. Once one is (an event), two things follow. A point that
-// wanted to move looks again at its turn, at the clusters that changed, and at all if the one it
-// wanted is among them. A point that wanted to stay still prefers its own cluster to all but the
-// slot that changed, so those later in the order are compared with that one slot; any that might
-// prefer it (or tie) joins the points to be visited.
+// the pass, in any order and by any thread (move_candidates.hpp). Then only these are visited, in
+// the given order. As long as no cluster is opened, revived or emptied on the way, the clusters
+// stand as they stood, so each gets what it wanted. Once one is (an event), two things follow. A
+// point that wanted to move looks again at its turn, at the clusters that changed, and at all if
+// the one it wanted is among them. A point that wanted to stay still prefers its own cluster to all
+// but the slot that changed, so those later in the order are compared with that one slot; any that
+// might prefer it (or tie) joins the points to be visited.
 #pragma once
 
 #include <algorithm>
@@ -19,20 +19,15 @@
 #include <vector>
 
 #include "algorithm/assign_labels.hpp"
-#include "passes/watch.hpp"
-#include "passes/wishes.hpp"
+#include "passes/move_candidates.hpp"
+#include "passes/preferences.hpp"
 #include "records/points.hpp"
 #include "records/remembered.hpp"
-#include "search/keeping_cost.hpp"
+#include "search/elkan_bound.hpp"
 #include "threads/blocks.hpp"
 #include "threads/thread_pool.hpp"
 
-namespace dynmeans::passes {
-
-using namespace threads;
-using namespace records;
-using namespace search;
-using namespace algorithm;
+namespace dynmeans {
 
 template <typename Value>
 class LaterPass {
@@ -43,55 +38,57 @@ class LaterPass {
           remembered_(remembered),
           new_penalty_(new_penalty),
           pool_(pool),
-          watch_(points, new_penalty, sgemm, pool),
+          candidates_(points, new_penalty, sgemm, pool),
           buffer_(points.n_features) {}
 
     // Forgets the last run.
     void start(const Row* order) {
         order_ = order;
         position_.clear();
-        watch_.start();
+        candidates_.start();
     }
 
     // After a first pass, before centers move.
-    void start_from_first(const Assignment& assignment) { watch_.start_from_first(assignment); }
+    void start_from_first(const Assignment& assignment, const BlasFilter& filter) {
+        candidates_.start_from_first(assignment, filter);
+    }
 
     // After every pass, once gaps were closed and centers moved.
-    void follow(const Assignment& assignment) { watch_.follow(assignment); }
+    void follow(const Assignment& assignment) { candidates_.follow(assignment); }
 
     // `has_moved` marks the slots that are not as they were at the start of the last pass,
     // `n_moved` counts the points that moved in it.
     void run(const std::vector<std::uint8_t>& has_moved, std::size_t n_moved,
              Assignment& assignment) {
-        watch_.find(has_moved, n_moved, assignment, wishes_);
-        if (wishes_.empty()) return;
-        if (can_change_slots(wishes_, assignment, leavers_))
+        candidates_.find(has_moved, n_moved, assignment, preferences_);
+        if (preferences_.empty()) return;
+        if (can_change_slots(preferences_, assignment, leavers_))
             visit_in_order(assignment);
         else
-            for (const Wish& wish : wishes_)
-                assignment.place(wish.point, nullptr, wish.slot, remembered_);
+            for (const Preference& preference : preferences_)
+                assignment.place(preference.point, nullptr, preference.slot, remembered_);
     }
 
   private:
     // Beyond these, and one for eight slots, visiting every point is cheaper.
     static constexpr std::size_t kMaxChanges = 48;
-    static constexpr std::size_t kAhead = 8;  // points
 
     using Turn = std::pair<std::int32_t, Slot>;  // position in the order, wished slot
 
     // Those who want to move, in order, and those who were asked on the way.
     struct Turns {
-        std::vector<Turn> wished;
+        std::vector<Turn> preferred;
         std::size_t n_past = 0;  // of them
         std::priority_queue<Turn, std::vector<Turn>, std::greater<>> asked;
 
-        bool is_empty() const { return n_past == wished.size() && asked.empty(); }
+        bool is_empty() const { return n_past == preferred.size() && asked.empty(); }
 
         // The first that waits; if it was asked as well, what it wished by itself counts.
         Turn next() {
-            const bool is_wished = n_past < wished.size() &&
-                                   (asked.empty() || wished[n_past].first <= asked.top().first);
-            const Turn turn = is_wished ? wished[n_past++] : asked.top();
+            const bool is_preferred =
+                n_past < preferred.size() &&
+                (asked.empty() || preferred[n_past].first <= asked.top().first);
+            const Turn turn = is_preferred ? preferred[n_past++] : asked.top();
             while (!asked.empty() && asked.top().first == turn.first) asked.pop();
             return turn;
         }
@@ -101,28 +98,29 @@ class LaterPass {
         find_positions();
         changed_.clear();
         Turns waiting;
-        for (const Wish& wish : wishes_)
-            waiting.wished.push_back({position_[wish.point], wish.slot});
-        std::sort(waiting.wished.begin(), waiting.wished.end());
-        const std::size_t most_changes =
-            uses(Acceleration::kReplay) ? kMaxChanges + assignment.n_members.size() / 8 : 0;
+        for (const Preference& preference : preferences_)
+            waiting.preferred.push_back({position_[preference.point], preference.slot});
+        std::sort(waiting.preferred.begin(), waiting.preferred.end());
+        const std::size_t most_changes = is_enabled<acceleration("replay")>()
+                                             ? kMaxChanges + assignment.n_members.size() / 8
+                                             : 0;
         std::size_t n_changes = 0;
         while (!waiting.is_empty()) {
-            prefetch_ahead(waiting, assignment);
-            const auto [position, wish] = waiting.next();
+            const auto [position, preference] = waiting.next();
             if (waiting.n_past % 64 == 0) pool_.interrupts().check();
             const auto i = static_cast<std::size_t>(order_[position]);
             const double* y = points_.row(i, buffer_.data());
             const Slot left = assignment.labels[i];
             const std::size_t choice =
-                n_changes == 0 ? to_choice(wish)
-                               : look_again(y, wish == kStay ? left : wish, assignment.table);
+                n_changes == 0
+                    ? to_choice(preference)
+                    : look_again(y, preference == kStay ? left : preference, assignment.table);
             const bool has_opened = choice == CostTable::kNone || assignment.n_members[choice] == 0;
             if (!assignment.place(i, y, choice, remembered_)) continue;
             if (++n_changes > most_changes) {
                 assign_labels(points_, order_, position + 1, remembered_, new_penalty_,
                               pool_.interrupts(), assignment);
-                watch_.forget();
+                candidates_.forget();
                 return;
             }
             const bool has_emptied =
@@ -133,20 +131,12 @@ class LaterPass {
             if (has_emptied && static_cast<std::size_t>(left) < remembered_.n_clusters)
                 ask_followers(left, position, assignment, waiting);
         }
-        if (n_changes > 0) watch_.after_events(assignment, wishes_, changed_);
-    }
-
-    void prefetch_ahead(const Turns& waiting, const Assignment& assignment) const {
-        const std::size_t ahead = waiting.n_past + look_ahead(kAhead);
-        if (ahead >= waiting.wished.size()) return;
-        const Row i = order_[waiting.wished[ahead].first];
-        points_.prefetch(i);
-        prefetch_to_write(&assignment.labels[i]);
+        if (n_changes > 0) candidates_.after_events(assignment, preferences_, changed_);
     }
 
     // What a point chooses after events, given its choice at the start of the pass.
-    std::size_t look_again(const double* y, Slot wish, const CostTable& table) const {
-        const std::size_t slot = to_choice(wish);
+    std::size_t look_again(const double* y, Slot preference, const CostTable& table) const {
+        const std::size_t slot = to_choice(preference);
         if (8 * changed_.size() > table.size() || !is_untouched(slot, changed_))
             return table.cheapest(y, new_penalty_, slot).slot;
         const double cost = slot == CostTable::kNone ? new_penalty_ : table.cost(y, slot);
@@ -159,12 +149,14 @@ class LaterPass {
                        Turns& waiting) {
         const CostTable& table = assignment.table;
         find_near(slot, assignment);
-        const auto ask = [&](std::size_t i, const double* y, double own, std::vector<Wish>& found) {
+        const auto ask = [&](std::size_t i, const double* y, double own,
+                             std::vector<Preference>& found) {
             if (position_[i] > position && table.cost(y, slot) <= own)
                 found.push_back({static_cast<std::int32_t>(i), kStay});
         };
-        watch_.for_members(near_, assignment, ask, asked_);
-        for (const Wish& wish : asked_) waiting.asked.push({position_[wish.point], wish.slot});
+        candidates_.for_members(near_, assignment, ask, asked_);
+        for (const Preference& preference : asked_)
+            waiting.asked.push({position_[preference.point], preference.slot});
     }
 
     // The slots some of whose members may prefer `slot`.
@@ -173,13 +165,13 @@ class LaterPass {
         const double offset = table.offset(slot), scale = table.scale(slot);
         const double share = keeping_share(scale);
         near_.clear();
-        for (std::size_t k = 0; k < watch_.n_slots(); ++k) {
+        for (std::size_t k = 0; k < candidates_.n_slots(); ++k) {
             if (static_cast<Slot>(k) == slot || assignment.n_members[k] == 0) continue;
             const double squared_gap =
                 squared_distance(table.center(k), table.center(slot), points_.n_features);
-            if (share * squared_gap > watch_.highest(k) && squared_gap >= kTiny) continue;
+            if (share * squared_gap > candidates_.highest(k) && squared_gap >= kTiny) continue;
             const double kept = keeping_cost(squared_gap, offset, scale);
-            if (kept <= watch_.highest(k)) near_.push_back({k, kept});
+            if (kept <= candidates_.highest(k)) near_.push_back({k, kept});
         }
     }
 
@@ -199,12 +191,12 @@ class LaterPass {
     ThreadPool& pool_;
     const Row* order_ = nullptr;
     std::vector<std::int32_t> position_;
-    Watch<Value> watch_;
-    std::vector<Wish> wishes_, asked_;
+    MoveCandidates<Value> candidates_;
+    std::vector<Preference> preferences_, asked_;
     std::vector<std::int64_t> leavers_;
     std::vector<NearSlot> near_;
     std::vector<double> buffer_;
     std::vector<std::size_t> changed_;  // slots, by the events of this pass
 };
 
-}  // namespace dynmeans::passes
+}  // namespace dynmeans

@@ -1,5 +1,5 @@
-// The four nearest rivals of a slot side by side (neighbors.hpp), for few features: what a point
-// costs at all of them is found without a branch.
+// The four nearest rivals of a slot side by side (center_bounds.hpp), for few features: what a
+// point costs at all of them is found without a branch.
 #pragma once
 
 #include <algorithm>
@@ -9,10 +9,7 @@
 #include "numeric/squared_distance.hpp"
 #include "search/cost_table.hpp"
 
-namespace dynmeans::passes {
-
-using namespace numeric;
-using namespace search;
+namespace dynmeans {
 
 struct NearestRivals {
     static constexpr std::size_t kMaxFeatures = 4, kMost = 4;
@@ -52,4 +49,4 @@ struct NearestRivals {
     }
 };
 
-}  // namespace dynmeans::passes
+}  // namespace dynmeans

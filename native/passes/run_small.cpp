@@ -5,7 +5,7 @@
 #include "passes/small_batch.hpp"
 #include "records/accelerations.hpp"
 
-namespace dynmeans::passes {
+namespace dynmeans {
 
 namespace {
 
@@ -18,7 +18,7 @@ Solution run(const Points<Value>& points, Orders& orders, const Remembered& reme
     Solution best;
     while (orders.advance()) batch.run(orders, best);
     if (orders.depth > 0) {
-        thread_local moves::SetMoves<Value> known;
+        thread_local SetMoves<Value> known;
         known.run_deep_search(points, remembered, penalties.new_penalty, sums, orders.listed(),
                             orders.depth, best,
                             [&](const Solution& start, std::size_t n_kept, std::size_t most) {
@@ -33,7 +33,7 @@ Solution run(const Points<Value>& points, Orders& orders, const Remembered& reme
 template <typename Value>
 Solution run_small(const Points<Value>& points, Orders& orders, const Remembered& remembered,
                    const Penalties& penalties, const BatchSums& sums) {
-    switch (uses(Acceleration::kFewFeatures) ? points.n_features : 0) {
+    switch (is_enabled<acceleration("few_features")>() ? points.n_features : 0) {
         case 1:
             return run<1>(points, orders, remembered, penalties, sums);
         case 2:
@@ -52,4 +52,4 @@ template Solution run_small(const Points<double>&, Orders&, const Remembered&, c
 template Solution run_small(const Points<float>&, Orders&, const Remembered&, const Penalties&,
                             const BatchSums&);
 
-}  // namespace dynmeans::passes
+}  // namespace dynmeans

@@ -7,10 +7,7 @@
 #include "algorithm/visiting_orders.hpp"
 #include "records/solution.hpp"
 
-namespace dynmeans::passes {
-
-using namespace records;
-using namespace algorithm;
+namespace dynmeans {
 
 // Beyond, a table with every cost takes longer than the bounds that leave most of it out.
 constexpr std::size_t kMostPoints = 512, kMostFeatures = 16, kMostClusters = 64;
@@ -24,4 +21,4 @@ template <typename Value>
 Solution run_small(const Points<Value>& points, Orders& orders, const Remembered& remembered,
                    const Penalties& penalties, const BatchSums& sums);
 
-}  // namespace dynmeans::passes
+}  // namespace dynmeans

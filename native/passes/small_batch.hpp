@@ -21,11 +21,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "passes/small_order.hpp"
 #include "passes/small_slots.hpp"
-#include "passes/small_turns.hpp"
 #include "records/solution.hpp"
 
-namespace dynmeans::passes {
+namespace dynmeans {
 
 // D is the number of features where it is small, 0 otherwise.
 template <std::size_t D>
@@ -42,7 +42,7 @@ class SmallBatch {
         n_remembered_ = remembered.n_clusters;
         const std::size_t n = points_.n_padded();
         double* next = memory_.at_least(kArrays * n);
-        for (double** array : {&wishes_, &lowest_, &active_costs_, &active_slots_, &limits_,
+        for (double** array : {&preferences_, &lowest_, &active_costs_, &active_slots_, &limits_,
                                &dormant_costs_, &dormant_seconds_, &dormant_slots_}) {
             *array = next;
             next += n;
@@ -92,7 +92,7 @@ class SmallBatch {
     void pass_until_converged(std::size_t most) {
         while (true) {
             slots_.update();
-            find_wishes();
+            find_preferences();
             const double cost = slots_.cost(new_penalty_);
             const bool fell = cost_trace_.empty() || has_fallen(cost, cost_trace_.back());
             cost_trace_.push_back(cost);
@@ -201,17 +201,17 @@ class SmallBatch {
     void move() {
         if (!can_change_slots()) {
             for (const std::size_t i : movers_)
-                slots_.move(i, static_cast<std::size_t>(wishes_[i]));
+                slots_.move(i, static_cast<std::size_t>(preferences_[i]));
             return;
         }
-        const double *wishes = wishes_, *labels = slots_.labels();
+        const double *preferences = preferences_, *labels = slots_.labels();
         turns_.restart();
         while (turns_.next(
-            [=](std::size_t at, auto) { return load(wishes + at) != load(labels + at); })) {
+            [=](std::size_t at, auto) { return load(preferences + at) != load(labels + at); })) {
             const std::size_t i = turns_.point();
-            const bool opens = wishes_[i] == kOpenNew;
+            const bool opens = preferences_[i] == kOpenNew;
             for (const std::size_t k :
-                 slots_.place(i, opens ? kNone : static_cast<std::size_t>(wishes_[i])))
+                 slots_.place(i, opens ? kNone : static_cast<std::size_t>(preferences_[i])))
                 if (k != kNone) compare_again(k);
         }
     }
@@ -222,14 +222,14 @@ class SmallBatch {
         const Doubles slot = fill(static_cast<double>(k));
         for (std::size_t at = 0; at < points_.n_padded(); at += kSimd) {
             const Doubles costs = load(column + at), lowest = load(lowest_ + at);
-            const Doubles wish = load(wishes_ + at);
-            if (lanes_equal(wish, slot) != 0) {
+            const Doubles preference = load(preferences_ + at);
+            if (lanes_equal(preference, slot) != 0) {
                 find_cheapest<1>(at);
                 continue;
             }
-            const auto is_first = (costs < lowest) | ((costs == lowest) & (slot < wish));
+            const auto is_first = (costs < lowest) | ((costs == lowest) & (slot < preference));
             store(lowest_ + at, select(is_first, costs, lowest));
-            store(wishes_ + at, select(is_first, slot, wish));
+            store(preferences_ + at, select(is_first, slot, preference));
         }
     }
 
@@ -237,28 +237,28 @@ class SmallBatch {
     bool can_change_slots() {
         leavers_.assign(slots_.size(), 0);
         for (const std::size_t i : movers_) {
-            if (wishes_[i] == kOpenNew) return true;
+            if (preferences_[i] == kOpenNew) return true;
             const auto left = static_cast<std::size_t>(slots_.labels()[i]);
-            if (slots_.members(static_cast<std::size_t>(wishes_[i])) == 0 ||
+            if (slots_.members(static_cast<std::size_t>(preferences_[i])) == 0 ||
                 ++leavers_[left] == slots_.members(left))
                 return true;
         }
         return false;
     }
 
-    void find_wishes() {
+    void find_preferences() {
         movers_.clear();
         const std::size_t n = points_.n_padded();
         std::size_t at = 0;
         for (; at + 4 * kSimd <= n; at += 4 * kSimd) find_cheapest<4>(at);
         for (; at < n; at += kSimd) find_cheapest<1>(at);
-        const double *wishes = wishes_, *labels = slots_.labels();
+        const double *preferences = preferences_, *labels = slots_.labels();
         for (at = 0; at < n;) {
             std::uint64_t moves = 0;  // of 64 points
             const std::size_t begin = at;
             for (; at < std::min(begin + 64, n); at += kSimd) {
                 const Doubles label = load(labels + at);
-                const unsigned stays = lanes_equal(label, load(wishes + at)) |
+                const unsigned stays = lanes_equal(label, load(preferences + at)) |
                                        lanes_at_most(label, SmallSlots<D>::kOutside);
                 moves |= std::uint64_t{stays ^ ((1u << kSimd) - 1)} << (at - begin);
             }
@@ -270,34 +270,34 @@ class SmallBatch {
     // What the points of R registers want, and its cost.
     template <std::size_t R>
     void find_cheapest(std::size_t at) {
-        Doubles lowest[R], wish[R], slot = fill(0.0);
+        Doubles lowest[R], preference[R], slot = fill(0.0);
         for (std::size_t r = 0; r < R; ++r) {
             lowest[r] = fill(limit_);
-            wish[r] = fill(kOpenNew);
+            preference[r] = fill(kOpenNew);
         }
         const std::size_t n_slots = slots_.size();
         for (std::size_t k = 0; k < n_slots; ++k, slot += 1.0) {
             const double* column = slots_.column(k) + at;
             for (std::size_t r = 0; r < R; ++r) {
                 const Doubles costs = load(column + r * kSimd);
-                wish[r] = select(costs < lowest[r], slot, wish[r]);
+                preference[r] = select(costs < lowest[r], slot, preference[r]);
                 lowest[r] = select(costs < lowest[r], costs, lowest[r]);
             }
         }
         for (std::size_t r = 0; r < R; ++r) {
-            store(wishes_ + at + r * kSimd, wish[r]);
+            store(preferences_ + at + r * kSimd, preference[r]);
             store(lowest_ + at + r * kSimd, lowest[r]);
         }
     }
 
     SmallPoints<D> points_;
     SmallSlots<D> slots_;
-    SmallTurns turns_;
+    SmallOrder turns_;
     double new_penalty_ = 0.0;
     double limit_ = 0.0;  // a cost of lambda still wins, one at this limit does not
     std::size_t n_remembered_ = 0;
     RegisterArray memory_;
-    double *wishes_, *lowest_, *active_costs_, *active_slots_, *limits_, *dormant_costs_,
+    double *preferences_, *lowest_, *active_costs_, *active_slots_, *limits_, *dormant_costs_,
         *dormant_seconds_, *dormant_slots_;
     std::vector<double> cost_trace_;
     std::vector<std::int64_t> leavers_;
@@ -305,4 +305,4 @@ class SmallBatch {
     std::vector<std::uint32_t> movers_;
 };
 
-}  // namespace dynmeans::passes
+}  // namespace dynmeans

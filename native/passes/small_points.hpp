@@ -9,11 +9,7 @@
 #include "numeric/squared_distance.hpp"
 #include "records/points.hpp"
 
-namespace dynmeans::passes {
-
-using namespace numeric;
-using namespace records;
-using namespace algorithm;
+namespace dynmeans {
 
 // Memory that begins with a whole register, and stays for the next batch of the same thread.
 class RegisterArray {
@@ -132,4 +128,4 @@ class SmallPoints {
     std::vector<double> parts_, squares_;
 };
 
-}  // namespace dynmeans::passes
+}  // namespace dynmeans

@@ -16,7 +16,7 @@
 #include "records/remembered.hpp"
 #include "records/solution.hpp"
 
-namespace dynmeans::passes {
+namespace dynmeans {
 
 template <std::size_t D>
 class SmallSlots {
@@ -124,7 +124,7 @@ class SmallSlots {
         const auto left = static_cast<std::size_t>(labels_[i]);
         move(i, k);
         const bool empties = members_[left] == 0;
-        if (empties) put_to_sleep(left);
+        if (empties) deactivate(left);
         return {wakes ? k : kNone, empties ? left : kNone};
     }
 
@@ -141,36 +141,32 @@ class SmallSlots {
 
     // Closes the gaps, then moves the centers of slots that changed and takes their columns anew.
     void update() {
-        if (has_gaps_) close_gaps();
+        if (has_gaps_) compact_slots();
         changed_.resize(n_slots_);
         std::size_t n_changed = 0;
         for (std::size_t k = 0; k < n_slots_; ++k) {  // without a branch: who has is random
             changed_[n_changed] = static_cast<Slot>(k);
             n_changed += static_cast<unsigned>(has_changed_[k] != 0) & (members_[k] > 0);
         }
-        const std::size_t d = n_features(), first = sums_->has_weights ? 1 : 0;
-        for (std::size_t c = 0; c < n_changed; ++c) {
-            const std::size_t k = changed_[c];
-            Pair<double> few[D + 3], *totals = D > 0 ? few : totals_.data();
-            sums_->columns.write_precise_totals(bins(k), totals);
-            for (std::size_t j = 0; j < d; ++j) sum_[j] = totals[first + j].value;
-            const Pair<double> n =
-                first == 1 ? totals[0] : Pair<double>{static_cast<double>(members_[k]), 0.0};
-            double* theta = centers_.data() + k * d;
-            write_center(k, n.value, sum_.data(), *remembered_, theta);
-            within_[k] = within_slot(n, theta, d,
-                                     [&](std::size_t column) { return totals[first + column]; });
+        for (std::size_t c = 0; c < n_changed; c += kSimd) {
+            const std::size_t n = std::min(kSimd, n_changed - c);
+            if constexpr (D > 0)
+                if (update_lanes(changed_.data() + c, n)) continue;
+            for (std::size_t r = c; r < c + n; ++r) update_slot(changed_[r]);
         }
         for (std::size_t c = 0; c < n_changed; ++c) take_active_column(changed_[c]);
     }
 
     // L_t.
     double cost(double new_penalty) {
-        for (std::size_t k = 0; k < n_slots_; ++k)
-            if (members_[k] == 0) within_[k] = 0.0;
-        return cluster_terms(*remembered_, new_penalty, members_.data(), n_slots_,
-                             centers_.data()) +
-               rounded_sum(within_.data(), n_slots_, 1);
+        double total = 0.0;
+        for (std::size_t k = 0; k < n_slots_; ++k) {
+            if (members_[k] == 0)
+                within_[k] = 0.0;
+            else
+                total += k < remembered_->n_clusters ? revivals_[k] : new_penalty;
+        }
+        return total + rounded_sum(within_.data(), n_slots_, 1);
     }
 
     void keep(Solution& best) const {
@@ -203,6 +199,7 @@ class SmallSlots {
             columns_of_.resize(n_slots);
             has_changed_.resize(n_slots);
             within_.resize(n_slots);
+            revivals_.resize(n_slots);
         }
         if (centers_.size() < n_slots * n_features()) centers_.resize(n_slots * n_features());
         if (bins_.size() < n_slots * width()) bins_.resize(n_slots * width());
@@ -245,8 +242,69 @@ class SmallSlots {
             store(into + at, points_->squared_distances(center(k), at));
     }
 
+    // The center of slot k, what its points cost there, and its terms of revival.
+    void update_slot(std::size_t k) {
+        const std::size_t d = n_features(), first = sums_->has_weights ? 1 : 0;
+        Pair<double> few[D + 3], *totals = D > 0 ? few : totals_.data();
+        sums_->columns.write_precise_totals(bins(k), totals);
+        for (std::size_t j = 0; j < d; ++j) sum_[j] = totals[first + j].value;
+        const Pair<double> n =
+            first == 1 ? totals[0] : Pair<double>{static_cast<double>(members_[k]), 0.0};
+        double* theta = centers_.data() + k * d;
+        write_center(k, n.value, sum_.data(), *remembered_, theta);
+        within_[k] =
+            within_slot(n, theta, d, [&](std::size_t column) { return totals[first + column]; });
+        if (k < remembered_->n_clusters) revivals_[k] = revival_terms(*remembered_, k, theta);
+    }
+
+    // The same of at most kSimd slots of few features, one in each lane, in the same steps; false
+    // where there are not two bins, or near underflow.
+    bool update_lanes(const Slot* slots, std::size_t n) {
+        const std::size_t n_columns = sums_->columns.n_columns(), first = sums_->has_weights;
+        if (sums_->columns.n_bins() != 2) return false;
+        double high[D + 3][kSimd], low[D + 3][kSimd], mass[kSimd], gamma[kSimd];
+        double old[D][kSimd], offsets[kSimd];
+        for (std::size_t lane = 0; lane < kSimd; ++lane) {
+            const std::size_t k = slots[lane < n ? lane : 0];
+            const double* sums = bins(k);
+            for (std::size_t c = 0; c < n_columns; ++c) {
+                high[c][lane] = sums[c];
+                low[c][lane] = sums[n_columns + c];
+            }
+            const bool is_new = k >= remembered_->n_clusters;
+            mass[lane] = static_cast<double>(members_[k]);
+            gamma[lane] = is_new ? 0.0 : remembered_->gamma[k];
+            offsets[lane] = is_new ? 0.0 : remembered_->offsets[k];
+            for (std::size_t j = 0; j < D; ++j)
+                old[j][lane] = is_new ? 0.0 : remembered_->center(k)[j];
+        }
+        Pair<Doubles> totals[D + 3];
+        for (std::size_t c = 0; c < n_columns; ++c)
+            totals[c] = two_sum(load(high[c]), load(low[c]));
+        const Pair<Doubles> all = first ? totals[0] : Pair<Doubles>{load(mass), Doubles{}};
+        const Doubles weights = load(gamma);
+        Doubles theta[D], squares[D];
+        for (std::size_t j = 0; j < D; ++j) {
+            theta[j] = (load(old[j]) * weights + totals[first + j].value) / (weights + all.value);
+            squares[j] = (theta[j] - load(old[j])) * (theta[j] - load(old[j]));
+        }
+        unsigned is_tiny = 0;
+        const Doubles within = within_slots(
+            all, theta, D, [&](std::size_t c) { return totals[first + c]; },
+            [&](Doubles a, Doubles b) { return two_product(a, b, is_tiny); });
+        if (is_tiny != 0) return false;
+        const Doubles revivals = load(offsets) + weights * add_few_in_halves<D>(squares);
+        for (std::size_t lane = 0; lane < n; ++lane) {
+            const std::size_t k = slots[lane];
+            for (std::size_t j = 0; j < D; ++j) centers_[k * D + j] = theta[j][lane];
+            within_[k] = std::max(0.0, within[lane]);
+            revivals_[k] = revivals[lane];
+        }
+        return true;
+    }
+
     // An emptied remembered cluster falls back to its memory; an emptied new one is gone.
-    void put_to_sleep(std::size_t k) {
+    void deactivate(std::size_t k) {
         const bool is_new = k >= remembered_->n_clusters;
         has_gaps_ |= is_new;
         columns_of_[k] = is_new ? remembered_->n_clusters : k;
@@ -254,7 +312,7 @@ class SmallSlots {
             std::copy_n(remembered_->center(k), n_features(), centers_.data() + k * n_features());
     }
 
-    void close_gaps() {
+    void compact_slots() {
         has_gaps_ = false;
         renamed_.resize(n_slots_);
         std::size_t next = remembered_->n_clusters;
@@ -290,8 +348,8 @@ class SmallSlots {
     std::vector<std::size_t> columns_of_;  // where the column of a slot is now
     std::vector<std::uint8_t> has_changed_;
     std::vector<Slot> changed_;
-    std::vector<double> centers_, bins_, sum_, within_, renamed_;
+    std::vector<double> centers_, bins_, sum_, within_, revivals_, renamed_;
     std::vector<Pair<double>> totals_;
 };
 
-}  // namespace dynmeans::passes
+}  // namespace dynmeans

@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace dynmeans::records {
+namespace dynmeans {
 
 constexpr double kTurning = 0.25;       // q / tau
 constexpr double kLongestCourse = 1e6;  // steps over which a course is kept
 
 // Velocities, and P12 and P22, of remembered clusters, row by row; null: none is known yet.
-struct Courses {
+struct Velocities {
     const double* velocities = nullptr;
     const double* covariances = nullptr;
 };
@@ -43,4 +43,4 @@ inline Covariance after_batch(const Covariance& p, double gamma, double n) {
     return {gain / w, std::max(0.0, p.p22 - p.p12 * gain * n / w)};
 }
 
-}  // namespace dynmeans::records
+}  // namespace dynmeans

@@ -7,11 +7,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "numeric/prefetch.hpp"
-
-namespace dynmeans::records {
-
-using namespace numeric;
+namespace dynmeans {
 
 using Row = std::uint32_t;
 using Slot = std::int32_t;
@@ -41,13 +37,8 @@ struct Points {
         }
     }
 
-    // Asks for a row that will be read soon.
-    void prefetch(std::size_t i) const {
-        prefetch_row(values + i * n_features, n_features * sizeof(Value));
-    }
-
     double weight(std::size_t i) const { return weights ? weights[i] : 1.0; }
     bool takes_part(std::size_t i) const { return !weights || weights[i] != 0.0; }
 };
 
-}  // namespace dynmeans::records
+}  // namespace dynmeans

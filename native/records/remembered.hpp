@@ -8,7 +8,7 @@
 
 #include "records/motion.hpp"
 
-namespace dynmeans::records {
+namespace dynmeans {
 
 struct Penalties {
     double new_penalty;              // lambda
@@ -36,7 +36,7 @@ struct Remembered {
     std::vector<Covariance> last_covariances, covariances;
 
     Remembered(const double* centers, const double* weights, std::vector<double> dt,
-               std::size_t n_features, const Penalties& penalties, const Courses& courses = {})
+               std::size_t n_features, const Penalties& penalties, const Velocities& courses = {})
         : centers(centers),
           last_centers(centers),
           weights(weights),
@@ -62,12 +62,14 @@ struct Remembered {
 
     // From what follows from the penalties already: enough for a run of Algorithm 2.
     Remembered(const double* centers, std::size_t n_features, std::vector<double> given_gamma,
-               std::vector<double> given_offsets, std::vector<double> given_scales)
+               std::vector<double> given_offsets, std::vector<double> given_scales,
+               bool is_on_sphere = false)
         : centers(centers),
           last_centers(centers),
           weights(nullptr),
           n_clusters(given_gamma.size()),
           n_features(n_features),
+          is_on_sphere(is_on_sphere),
           gamma(std::move(given_gamma)),
           offsets(std::move(given_offsets)),
           scales(std::move(given_scales)) {}
@@ -80,7 +82,7 @@ struct Remembered {
 
   private:
     // theta_old = theta + v dt.
-    void follow(const Courses& courses, const Penalties& penalties) {
+    void follow(const Velocities& courses, const Penalties& penalties) {
         expected.resize(n_clusters * n_features);
         velocities.assign(n_clusters * n_features, 0.0);
         last_covariances.assign(n_clusters, newborn_covariance(penalties.drift));
@@ -101,4 +103,4 @@ struct Remembered {
     }
 };
 
-}  // namespace dynmeans::records
+}  // namespace dynmeans

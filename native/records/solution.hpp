@@ -7,7 +7,7 @@
 
 #include "records/points.hpp"
 
-namespace dynmeans::records {
+namespace dynmeans {
 
 constexpr double kNoFall = 1e-12;  // a relative fall or rise of the cost below this is none
 
@@ -37,4 +37,4 @@ inline bool is_better(const std::vector<double>& cost_trace, const Solution& bes
     return best.cost_trace.empty() || has_fallen(cost_trace.back(), best.cost_trace.back());
 }
 
-}  // namespace dynmeans::records
+}  // namespace dynmeans

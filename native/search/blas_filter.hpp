@@ -29,10 +29,7 @@
 #include "records/points.hpp"
 #include "search/cost_table.hpp"
 
-namespace dynmeans::search {
-
-using namespace numeric;
-using namespace records;
+namespace dynmeans {
 
 // The Fortran interface of sgemm, C := alpha op(A) op(B) + beta C.
 using Sgemm = void (*)(char* transa, char* transb, int* m, int* n, int* k, float* alpha, float* a,
@@ -46,7 +43,7 @@ class BlasFilter {
         : sgemm_(sgemm),
           n_features_(n_features),
           n_groups_((n_features + kGroup - 1) / kGroup),
-          n_used_(uses(Acceleration::kFilterFeatures)
+          n_used_(is_enabled<acceleration("filter_features")>()
                       ? std::min(n_groups_, std::max(kFewest, (n_groups_ + 3) / 4))
                       : n_groups_) {}
 
@@ -96,22 +93,14 @@ class BlasFilter {
         scratch.lows.resize(n_rows * n_blocks());
         scratch.likely.resize(n_rows);
         scratch.buffer.resize(n_features_);
-        const std::size_t ahead = look_ahead(kAhead);
-        for (std::size_t r = 0; r < n_rows; ++r) {
-            if (r + ahead < n_rows) prefetch_used(points, order[begin + r + ahead]);
+        for (std::size_t r = 0; r < n_rows; ++r)
             scratch.norms[r] = shift(points.row(order[begin + r], scratch.buffer.data()),
                                      scratch.rows.data() + r * width());
-        }
         if (n_slots > 0) multiply(scratch, n_rows);
         for (std::size_t r = 0; r < n_rows; ++r)
             scratch.likely[r] = lowest_of(scratch.products.data() + r * n_slots, scratch.norms[r],
                                           scratch.lows.data() + r * n_blocks());
         for (std::size_t r = 0; r < n_rows; ++r) {
-            if (ahead == kAhead && end + r < points.n_points) prefetch_used(points, order[end + r]);
-            if (r + ahead < n_rows) {
-                points.prefetch(order[begin + r + ahead]);
-                if (n_slots > 0) table.prefetch(slots_[scratch.likely[r + ahead]]);
-            }
             const double* y = points.row(order[begin + r], scratch.buffer.data());
             choices[r] = is_in_range(scratch.norms[r])
                              ? pick(y, r, table, scratch)
@@ -135,12 +124,15 @@ class BlasFilter {
         n_used_ = std::min(n_used_ + std::max<std::size_t>(1, n_more), n_groups_);
     }
 
+    // As many features as another filter of the same points has learned to take.
+    void take_features_of(const BlasFilter& other) { n_used_ = std::max(n_used_, other.n_used_); }
+
   private:
     static constexpr std::size_t kGroup = 8, kFewest = 4;  // features; groups of them
     static constexpr std::size_t kFloats = 2 * kSimd;
     static constexpr std::size_t kBlock = 4 * kFloats;  // slots of which the lowest is kept
     static constexpr std::size_t kMostCompared = 3, kSlotsOfOne = 256;  // slots
-    static constexpr std::size_t kFarTooMany = 8, kAhead = 2;
+    static constexpr std::size_t kFarTooMany = 8;
     static constexpr double kNearlyAll = 0.9;
     static constexpr double kUnit = 1.0 / (1u << 24u);
 
@@ -189,12 +181,6 @@ class BlasFilter {
             if (last + 1 < n_used_ || in_a_row < kNearlyAll * most) continue;
             return std::iota(groups_.begin(), groups_.end(), last + 1 - n_used_);
         }
-    }
-
-    template <typename Value>
-    void prefetch_used(const Points<Value>& points, std::size_t i) const {
-        const Value* y = points.values + i * n_features_;
-        for (const std::size_t group : groups_) prefetch(y + group * kGroup);
     }
 
     // Writes the used features, seen from the origin; returns their squared norm.
@@ -322,4 +308,4 @@ class BlasFilter {
     std::vector<float> centers_, rough_bases_, rough_scales_;
 };
 
-}  // namespace dynmeans::search
+}  // namespace dynmeans

@@ -24,12 +24,9 @@
 #include "records/accelerations.hpp"
 #include "records/points.hpp"
 #include "search/cost_table.hpp"
-#include "search/keeping_cost.hpp"
+#include "search/elkan_bound.hpp"
 
-namespace dynmeans::search {
-
-using namespace numeric;
-using namespace records;
+namespace dynmeans {
 
 class CenterGrid {
   public:
@@ -126,9 +123,7 @@ class CenterGrid {
         double* rows = scratch.rows.data();
         std::int32_t* cells = scratch.cells.data();
         std::uint32_t* first_blocks = scratch.first_blocks.data();
-        const std::size_t ahead = look_ahead(kAhead);
         for (std::size_t r = 0; r < n; ++r) {
-            if (r + ahead < n) prefetch(points.values + order[r + ahead] * D);
             const Value* from = points.values + order[r] * D;
             for (std::size_t j = 0; j < D; ++j) rows[j * n + r] = from[j];
         }
@@ -139,12 +134,7 @@ class CenterGrid {
             return cell;
         };
         for (std::size_t r = 0; r < n; ++r) first_blocks[r] = bucket(cell_at(r));
-        for (std::size_t r = 0; r < n; ++r) {
-            first_blocks[r] = heads_[first_blocks[r]];
-            if (first_blocks[r] == kNoBlock || ahead != kAhead) continue;
-            const char* block = reinterpret_cast<const char*>(&blocks_[first_blocks[r]]);
-            for (std::size_t at = 0; at < sizeof(Block); at += 64) prefetch(block + at);
-        }
+        for (std::size_t r = 0; r < n; ++r) first_blocks[r] = heads_[first_blocks[r]];
         for (std::size_t r = 0; r < n; ++r) {
             double y[D];
             for (std::size_t j = 0; j < D; ++j) y[j] = rows[j * n + r];
@@ -268,4 +258,4 @@ class CenterGrid {
     std::vector<Center> centers_;
 };
 
-}  // namespace dynmeans::search
+}  // namespace dynmeans

@@ -14,9 +14,7 @@
 #include "search/center_tree.hpp"
 #include "search/cost_table.hpp"
 
-namespace dynmeans::search {
-
-using namespace records;
+namespace dynmeans {
 
 class CenterSearch {
   public:
@@ -33,10 +31,10 @@ class CenterSearch {
 
     // Enters all slots; later changes come by `update`.
     void build(const CostTable& table) {
-        has_grid_ = uses(Acceleration::kGrid) && n_features_ <= CenterGrid::kMaxFeatures;
+        has_grid_ = is_enabled<acceleration("grid")>() && n_features_ <= CenterGrid::kMaxFeatures;
         if (has_grid_) grid_.build(table);
-        has_tree_ =
-            uses(Acceleration::kTree) && !has_grid_ && n_features_ <= CenterTree::kMaxFeatures;
+        has_tree_ = is_enabled<acceleration("tree")>() && !has_grid_ &&
+                    n_features_ <= CenterTree::kMaxFeatures;
         if (has_tree_) tree_.build(table);
     }
 
@@ -51,7 +49,7 @@ class CenterSearch {
         way_ = Way::kAll;
         if (is_by_grid(table)) way_ = Way::kGrid;
         if (is_by_tree(table)) way_ = Way::kTree;
-        if (uses(Acceleration::kFilter) && filter_.is_available() &&
+        if (is_enabled<acceleration("filter")>() && filter_.is_available() &&
             n_features_ >= kFilterFeatures && table.size() >= kFilterSlots &&
             n_points >= kFilterPoints)
             way_ = Way::kFilter;
@@ -69,9 +67,7 @@ class CenterSearch {
         ThreadScratch& scratch = of_threads_[thread];
         if (way_ == Way::kGrid) return grid_.find(points, order, begin, end, scratch.grid, choices);
         scratch.buffer.resize(n_features_);
-        const std::size_t ahead = look_ahead(kAhead);
         for (std::size_t p = begin; p < end; ++p) {
-            if (p + ahead < end) points.prefetch(order[p + ahead]);
             const double* y = points.row(order[p], scratch.buffer.data());
             if (way_ != Way::kTree) {
                 choices[p - begin] = table.cheapest(y, new_penalty_, CostTable::kNone);
@@ -85,6 +81,8 @@ class CenterSearch {
             scratch.n_looks += n_looks;
         }
     }
+
+    const BlasFilter& filter() const { return filter_; }
 
     // Learns from the points since `prepare`.
     void learn() {
@@ -102,7 +100,6 @@ class CenterSearch {
   private:
     enum class Way { kAll, kGrid, kTree, kFilter };
 
-    static constexpr std::size_t kAhead = 16;  // rows asked for before their turn
     // Below these the panels of the table are about as fast (docs/speed.md).
     static constexpr std::size_t kGridSlots = 10, kFilterSlots = 64, kFilterFeatures = 16,
                                  kFilterPoints = 128, kTreeSlots = 64;
@@ -148,4 +145,4 @@ class CenterSearch {
     std::vector<BlasFilter::Scratch> filter_scratch_;
 };
 
-}  // namespace dynmeans::search
+}  // namespace dynmeans

@@ -17,12 +17,9 @@
 #include "numeric/simd.hpp"
 #include "records/points.hpp"
 #include "search/cost_table.hpp"
-#include "search/keeping_cost.hpp"
+#include "search/elkan_bound.hpp"
 
-namespace dynmeans::search {
-
-using namespace numeric;
-using namespace records;
+namespace dynmeans {
 
 class CenterTree {
   public:
@@ -292,4 +289,4 @@ class CenterTree {
     std::size_t n_pending_looks_ = 0;
 };
 
-}  // namespace dynmeans::search
+}  // namespace dynmeans

@@ -13,15 +13,11 @@
 #include <limits>
 #include <vector>
 
-#include "numeric/prefetch.hpp"
 #include "numeric/simd.hpp"
 #include "numeric/squared_distance.hpp"
 #include "records/accelerations.hpp"
 
-namespace dynmeans::search {
-
-using namespace numeric;
-using namespace records;
+namespace dynmeans {
 
 struct Choice {
     std::size_t slot;
@@ -34,7 +30,8 @@ class CostTable {
     static constexpr double kNever = std::numeric_limits<double>::infinity();
 
     CostTable(std::size_t n_features, std::size_t capacity)
-        : n_features_(n_features), n_special_(uses(Acceleration::kFewFeatures) ? n_features : 0) {
+        : n_features_(n_features),
+          n_special_(is_enabled<acceleration("few_features")>() ? n_features : 0) {
         reserve(capacity);
     }
 
@@ -44,7 +41,6 @@ class CostTable {
     const double* center(std::size_t k) const { return rows_.data() + k * n_features_; }
 
     // Asks for a center that will be read soon.
-    void prefetch(std::size_t k) const { prefetch_row(center(k), n_features_ * sizeof(double)); }
 
     double offset(std::size_t k) const { return offsets_[k]; }
     double scale(std::size_t k) const { return scales_[k]; }
@@ -230,4 +226,4 @@ inline Choice compare_changed(const double* y, Choice choice,
     return choice;
 }
 
-}  // namespace dynmeans::search
+}  // namespace dynmeans

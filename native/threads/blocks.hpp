@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace dynmeans::threads {
+namespace dynmeans {
 
 constexpr std::size_t kPointBlock = 16384;
 
@@ -20,4 +20,4 @@ inline BlockRange block_range(std::size_t block, std::size_t n_items) {
     return {block * kPointBlock, std::min((block + 1) * kPointBlock, n_items)};
 }
 
-}  // namespace dynmeans::threads
+}  // namespace dynmeans

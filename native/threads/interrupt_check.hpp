@@ -7,7 +7,7 @@
 
 #include "numeric/compilers.hpp"
 
-namespace dynmeans::threads {
+namespace dynmeans {
 
 struct Interrupted : std::exception {};
 
@@ -29,4 +29,4 @@ class InterruptCheck {
     Clock::time_point next_ = Clock::now() + std::chrono::milliseconds(20);
 };
 
-}  // namespace dynmeans::threads
+}  // namespace dynmeans

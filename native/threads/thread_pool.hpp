@@ -17,7 +17,7 @@
 #include <vector>
 #endif
 
-namespace dynmeans::threads {
+namespace dynmeans {
 
 #if defined(DYNMEANS_ONE_THREAD)
 
@@ -128,4 +128,4 @@ class ThreadPool {
 
 #endif
 
-}  // namespace dynmeans::threads
+}  // namespace dynmeans

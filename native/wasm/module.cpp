@@ -20,7 +20,6 @@ _LIBCPP_END_NAMESPACE_STD
 namespace {
 
 using namespace dynmeans;
-using namespace dynmeans::engine;
 
 constexpr double kFinest = 1e-9;  // as in parameters/description_length.py
 
@@ -91,8 +90,8 @@ extern "C" int __cxa_thread_atexit(void (*)(void*), void*, void*) { return 0; }
 // A stream without a past. The halves of `entropy` are whole numbers below 2^32.
 DYNMEANS_EXPORT(dm_open)
 Stream* dm_open(std::size_t n_features, double new_penalty, double revival_penalty, double drift,
-                int is_exact, int is_steady, double entropy_low, double entropy_high,
-                std::size_t n_init, int depth) {
+                int is_exact, int is_steady, int is_on_sphere, double entropy_low,
+                double entropy_high, std::size_t n_init, int depth) {
     auto* stream = new Stream{};
     stream->n_features = n_features;
     stream->n_init = n_init;
@@ -100,8 +99,12 @@ Stream* dm_open(std::size_t n_features, double new_penalty, double revival_penal
     stream->entropy =
         static_cast<std::uint64_t>(entropy_high) << 32 | static_cast<std::uint64_t>(entropy_low);
     stream->moving.assign(n_features, 1.0);
-    stream->penalties = {new_penalty, revival_penalty, drift, is_exact != 0,
-                         is_steady ? stream->moving.data() : nullptr};
+    stream->penalties = {new_penalty,
+                         revival_penalty,
+                         drift,
+                         is_exact != 0,
+                         is_steady ? stream->moving.data() : nullptr,
+                         is_on_sphere != 0};
     return stream;
 }
 

@@ -14,8 +14,6 @@
 
 namespace dynmeans::words {
 
-using algorithm::squared_length;
-
 constexpr std::size_t kWidth = 1024;             // numbers of a vector
 constexpr double kCompanyUnit = 16384.0;         // of company, in 1
 constexpr double kRounder = 6755399441055744.0;  // 1.5 * 2^52: rounds what is added to it

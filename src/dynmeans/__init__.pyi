@@ -9,6 +9,7 @@ from dynmeans import runs as runs
 from dynmeans import spark as spark
 from dynmeans.anytime.fit import fit_anytime as fit_anytime
 from dynmeans.cluster_function.cluster import DroppedRowsWarning as DroppedRowsWarning
+from dynmeans.cluster_function.cluster import StopWordWarning as StopWordWarning
 from dynmeans.cluster_function.cluster import cluster as cluster
 from dynmeans.cluster_function.cluster_result import ClusterResult as ClusterResult
 from dynmeans.engine.guard import ClusterGrowthWarning as ClusterGrowthWarning

@@ -79,19 +79,14 @@ def check_stream(seed):
 
 @pytest.fixture(params=["own costs", "due dates", "due dates after two passes"])
 def later_passes(request):
-    """Late passes of any batch by own costs, or of small ones with few features by due dates.
-
-    With dates, first passes of few features go on in the order of memory as soon as they can.
-    """
+    """Late passes of any batch by own costs, or of small ones with few features by due dates."""
     has_dates = request.param != "own costs"
     n_passes = 1 if request.param == "due dates" else 2
     before = native.compiled.date_from(0 if has_dates else 2**40, n_passes)
-    block = native.compiled.follow_memory_from(16 if has_dates else 2**40)
     native.compiled.leave_out(["small_table"] if has_dates else [])
     yield request.param
     native.compiled.leave_out([])
     native.compiled.date_from(*before)
-    native.compiled.follow_memory_from(block)
 
 
 @pytest.mark.parametrize("seed", range(N_STREAMS))

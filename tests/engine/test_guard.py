@@ -18,7 +18,6 @@ from dynmeans import (
     step,
 )
 from dynmeans.engine import guard
-from dynmeans.estimators import dynamic_means
 from dynmeans.follow import follow as follower
 from dynmeans.follow.init_memory import memory_from_clusters
 from dynmeans.follow.model_config import ModelConfig
@@ -28,15 +27,9 @@ OUTLIERS = 1000.0 * np.arange(4096.0)[:, None]
 
 @pytest.fixture
 def few(monkeypatch):
-    """Let 20 clusters be many, in the quick follower too, which knows the number from its start."""
+    """Let 20 clusters be many, in the quick follower too."""
     monkeypatch.setattr(guard, "MANY_CLUSTERS", 20)
     monkeypatch.setattr(follower, "MANY_CLUSTERS", 20)
-    quick = follower.load_fast_follow(
-        *(follower.Memory, follower.Step, follower.Lifetimes),
-        *(follower.MOST_WAITING, follower.MOST_IDS, 20),
-    )
-    for module in (follower, dynamic_means):
-        monkeypatch.setattr(module, "follow_if_small", quick)
 
 
 def test_a_batch_beyond_the_limit_is_refused_and_changes_nothing():

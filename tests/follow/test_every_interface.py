@@ -423,6 +423,20 @@ def test_a_face_gives_what_the_estimator_gives_in_every_space(name, space, tmp_p
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
+@pytest.mark.parametrize(("field", "value"), [("search", "deep"), ("motion", "constant_velocity")])
+@pytest.mark.parametrize("space", ["cosine", "words"])
+@pytest.mark.parametrize("name", ["partial_fit", *FACES])
+def test_every_face_refuses_deeper_search_and_velocities_on_the_sphere(
+    name, space, field, value, tmp_path
+):
+    fields = {"new_penalty": 0.01, "random_state": 3, "space": space, field: value}
+    face = FACES[name][0] if name in FACES else _partial_fit
+    found = _outcome(face, fields, field, tmp_path)
+    assert isinstance(found, Exception)
+    assert field in str(found) or (name == "step" and "space" in str(found)), found
+
+
 @pytest.mark.parametrize("space", IN_SPACES)
 def test_a_run_in_one_space_refuses_another_in_one_sentence(space, tmp_path):
     text, penalty = IN_SPACES[space]

@@ -8,11 +8,11 @@
 #include "engine/step.hpp"
 #include "numeric/random.hpp"
 
-using namespace dynmeans::engine;
+using namespace dynmeans;
 
 namespace {
 
-dynmeans::numeric::Random random_numbers(7);
+Random random_numbers(7);
 
 // Without functions of the C library, which differ from one processor to the other.
 double spread() {

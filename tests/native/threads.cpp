@@ -7,7 +7,7 @@
 
 #include "engine/step.hpp"
 
-using namespace dynmeans::engine;
+using namespace dynmeans;
 
 int main() {
     std::mt19937_64 random(0);

@@ -422,3 +422,48 @@ def test_families_of_a_run_are_those_of_the_estimator(tmp_path, about):
     with Run.create(tmp_path / "hinted", RunConfig(["x", "y"], ModelConfig(**fields))) as hinted:
         hinted.process(batches)
         assert families_of_run(hinted).level == model.families_.level
+
+
+@pytest.mark.parametrize("error", [ValueError("a bug of the caller"), KeyboardInterrupt()])
+def test_a_callback_that_fails_loses_no_window(run, tmp_path, error):
+    batches = batches_of(6)
+
+    def look(record, window):
+        if record.step == 3:
+            raise error
+
+    source = iter(batches)
+    with pytest.raises(type(error)):
+        run.process(source, commit_seconds=1e9, on_window=look)
+    assert run.status().n_windows == 4
+    run.process(source)
+    with Run.create(tmp_path / "whole", CONFIG) as whole:
+        whole.process(batches)
+        assert run.labels().equals(whole.labels())
+
+
+def test_a_callback_that_fails_leaves_a_call_with_a_token_to_be_repeated(run):
+    def look(record, window):
+        raise ValueError("a bug of the caller")
+
+    with pytest.raises(ValueError, match="a bug"):
+        run.process(batches_of(3), token="today", on_window=look)
+    assert run.status().n_windows == 0
+    assert run.process(batches_of(3), token="today") == 3
+
+
+def test_what_fails_after_a_commit_loses_no_window(run, tmp_path):
+    batches, n_calls = batches_of(5), 0
+
+    def send():
+        nonlocal n_calls
+        n_calls += 1
+        if n_calls == 2:
+            raise OSError("the place is gone")
+
+    source = iter(batches)
+    with pytest.raises(OSError, match="the place is gone"):
+        run.process(source, commit_seconds=0.0, after_commit=send)
+    assert run.status().n_windows == 2
+    run.process(source)
+    assert run.status().n_windows == 5

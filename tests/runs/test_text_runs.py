@@ -1,18 +1,23 @@
 """Runs of texts: streams, kills and resumes, hostile texts, groups of topics."""
 
 import json
+import warnings
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from sklearn.metrics import normalized_mutual_info_score
 
 import dynmeans
 from benchmarks.quality.headlines import headlines
+from benchmarks.quality.text_streams import Kind, make_texts
 from dynmeans.cli.__main__ import main
 from dynmeans.runs.edits import GROUPS
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.run import Run
+from dynmeans.runs.window_processor import WindowProcessor
+from dynmeans.words.stop_words import ENGLISH
 
 WEEKLY = {"time": "when", "every": "1w"}
 
@@ -28,7 +33,10 @@ def all_of(folder):
         run.verify()
         labels = pa.concat_tables(run.label_tables())
         words = [tuple(row) for row in run.store.rows("words", "ORDER BY word")]
-        return labels, dict(run.edits.names), run.memory, words, run.store.manifest("word_table")
+        names, header = dict(run.edits.names), run.store.manifest("word_table")
+        topics = [tuple(row) for row in run.store.rows("topics", "ORDER BY cluster_id")]
+        told = [tuple(row) for row in run.store.rows("topic_words", "ORDER BY step, cluster_id")]
+        return labels, names, run.memory, words, header, topics, told
 
 
 def assert_same_run(found, expected):
@@ -155,3 +163,72 @@ def test_a_column_of_numbers_is_no_text(news):
 def test_a_job_of_texts_stores_how_they_are_read():
     options = WindowOptions(text="t", rows_per_window=5, language="none", stop_words=("foo",))
     assert WindowOptions.from_fields((), options.to_fields()) == options
+
+
+def test_a_step_that_fails_leaves_no_word_of_its_window(news, tmp_path, monkeypatch):
+    news.to_parquet(tmp_path / "news.parquet")
+    path, options = str(tmp_path / "news.parquet"), {"text": "headline", **WEEKLY}
+    dynmeans.cluster(path, run_folder=tmp_path / "whole", **options)
+    step, n = WindowProcessor._step, iter(range(100))
+
+    def failing(self, window):
+        if next(n) == 4:
+            raise KeyboardInterrupt
+        return step(self, window)
+
+    monkeypatch.setattr(WindowProcessor, "_step", failing)
+    with pytest.raises(KeyboardInterrupt):
+        dynmeans.cluster(path, run_folder=tmp_path / "broken", **options)
+    with Run.open(tmp_path / "broken") as run:
+        assert run.status().n_windows == 4
+    dynmeans.cluster(path, run_folder=tmp_path / "broken", **options)
+    assert_same_run(all_of(tmp_path / "broken"), all_of(tmp_path / "whole"))
+
+
+def test_words_of_each_window_and_texts_of_each_topic_are_shown(news):
+    found = dynmeans.cluster(news, text="headline", **WEEKLY)
+    texts = set(news["headline"])
+    for row in found.topics.itertuples():
+        if row.cluster_id >= 0:
+            assert {row.typical, *row.recent} <= texts
+            assert news["headline"][found.labels == row.cluster_id].iloc[-1] == row.recent[0]
+    told = found.words_per_window
+    assert set(told["cluster_id"]) <= set(found.labels)
+    assert told["words"].str.len().between(1, 30).all()
+    assert told["name"].notna().all()
+
+
+def test_topics_named_by_stop_words_give_a_warning():
+    frame = make_texts(Kind(30, 8, 0.2, 0.75, n_texts=2_000, n_windows=4), 0)
+    with pytest.warns(dynmeans.StopWordWarning, match=r"named by words that stand beside any"):
+        dynmeans.cluster(frame, text="text", window_column="window", language="none")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", dynmeans.StopWordWarning)
+        dynmeans.cluster(frame, text="text", window_column="window")
+
+
+@pytest.mark.parametrize("kind", [Kind(30, 8, 0.5, 0.25), Kind(10, 40, 0.3, 0.4, n_texts=1_000)])
+def test_generated_topics_are_found_at_the_default_cosine(kind):
+    frame = make_texts(kind, 5)
+    found = dynmeans.cluster(frame, text="text", window_column="window")
+    assert normalized_mutual_info_score(frame["topic"], found.labels) >= 0.8
+    assert not set(", ".join(found.topics["name"].dropna()).split(", ")) & ENGLISH
+
+
+def test_suggest_counts_topics_at_three_cosines(news, tmp_path, capsys):
+    news.to_parquet(tmp_path / "news.parquet")
+    words = ["suggest", str(tmp_path / "news.parquet"), "--text", "headline", "-t", "when"]
+    assert main([*words, "--every", "1w", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["new_penalty"] == 1.7
+    usual, coarse, fine = (one["n_clusters_total"] for one in found["candidates"])
+    assert coarse <= usual < fine
+    assert main([*words, "--every", "1w"]) == 0
+    assert "This cosine suits most texts" in capsys.readouterr().out
+
+
+def test_the_list_of_clusters_shows_the_latest_text(news, tmp_path, capsys):
+    dynmeans.cluster(news, text="headline", run_folder=tmp_path / "run", **WEEKLY)
+    assert main(["clusters", str(tmp_path / "run"), "--top", "1"]) == 0
+    lines = dict(line.split(None, 1) for line in capsys.readouterr().out.splitlines())
+    assert {lines["typical"], lines["latest"]} <= set(news["headline"])

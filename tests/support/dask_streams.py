@@ -80,6 +80,24 @@ class DaskStream:
         return results
 
 
+class SphereDaskStream(DaskStream):
+    """The same on the unit sphere; a batch of few directions has many ties."""
+
+    def __init__(self, seed):
+        super().__init__(seed)
+        rng = np.random.default_rng(seed)
+        self.penalties = Penalties(
+            2 * (1 - float(rng.uniform(-0.2, 0.95))),
+            max_gap=float(rng.uniform(1.1, 6)),
+            reach=float(rng.choice([1, 1.05, 2])),
+        ).with_centers("sphere")
+
+    def _batch(self, rng):
+        points, *rest = super()._batch(rng)
+        points = np.where((points == 0).all(axis=1)[:, None], 1.0, points).astype(points.dtype)
+        return points / np.linalg.norm(points, axis=1, keepdims=True), *rest
+
+
 def uneven_chunks(rng, n):
     """Sizes of up to seven chunks, empty ones among them."""
     cuts = np.sort(rng.integers(0, n + 1, size=int(rng.integers(0, 7))))

@@ -6,6 +6,7 @@ import numpy as np
 
 from dynmeans.algorithm.double_double import weighted_squares
 from dynmeans.algorithm.sums import squared_distances
+from dynmeans.engine.batch import Batch
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.gpu.host.bins import Magnitudes
 from dynmeans.engine.gpu.host.border import BorderPass
@@ -41,6 +42,12 @@ class TwinRows:
         self.keys[order] = np.arange(self.n_points)
         self.labels = np.full(self.n_points, -1)
         self.bins = bins
+
+    def in_visiting_order(self):
+        return Batch(np.ascontiguousarray(self.values), self.weights), np.argsort(self.keys)
+
+    def give_labels(self, labels):
+        self.labels = labels.astype(np.int64)
 
     def window_limits(self):
         return [n for n in self.windows if n < self.n_points]

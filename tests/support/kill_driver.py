@@ -5,7 +5,6 @@ Usage: kill_driver.py TABLE FOLDER N_KILLS SEED MODE, with MODE random, commit o
 
 import os
 import random
-import select
 import signal
 import sys
 import time
@@ -42,7 +41,7 @@ def main(table: Path, folder: Path, n_kills: int, seed: int, mode: str) -> int:
             _follow_and_exit(table, folder, seconds, writer)
         os.close(writer)
         if mode == "random" and not is_last:
-            _wait(rng, reader)
+            _wait(rng, reader, is_by_progress=kills % 2 == 0)
             os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
         os.close(reader)
@@ -54,13 +53,15 @@ def main(table: Path, folder: Path, n_kills: int, seed: int, mode: str) -> int:
             return status
 
 
-def _wait(rng: random.Random, reader: int) -> None:
-    """Half of the time count from the start of the process, else from its first batch or end."""
-    if rng.random() < 0.5:
+def _wait(rng: random.Random, reader: int, *, is_by_progress: bool) -> None:
+    """Wait for a few batches, so that slow machines come forward too, or for some time."""
+    if not is_by_progress:
         time.sleep(rng.uniform(0.0, 0.15))
-    else:
-        select.select([reader], [], [], 5.0)
-        time.sleep(rng.uniform(0.0, 0.03))
+        return
+    n_signs = rng.randint(2, 5)
+    while n_signs > 0 and (signs := os.read(reader, n_signs)):  # none: it has come to its end
+        n_signs -= len(signs)
+    time.sleep(rng.uniform(0.0, 0.03))
 
 
 def _n_batches(folder: Path) -> int:

@@ -39,6 +39,26 @@ def random_stream(seed):
     }
 
 
+def random_sphere_stream(seed):
+    """Return one stream of unit rows, with centers on the unit sphere."""
+    stream, rng = random_stream(seed), np.random.default_rng(seed)
+    d = stream["nFeatures"] = int(rng.choice([1, 2, 3, 5, 8, 17, 40]))
+    topics = rng.normal(size=(int(rng.integers(1, 12)), d))
+    batches = []
+    for batch in stream["batches"]:
+        n = min(len(batch), 300)
+        rows = topics[rng.integers(len(topics), size=n)]
+        rows = rows + rng.choice([0.1, 0.6]) * rng.normal(size=(n, d))
+        if seed % 3 == 0:
+            rows = np.rint(rows) + (np.rint(rows) == 0).all(axis=1)[:, None]
+        batches.append((rows / np.linalg.norm(rows, axis=1, keepdims=True)).ravel().tolist())
+    cosine = float(rng.uniform(-0.2, 0.95))
+    changes = {"newPenalty": 2 * (1 - cosine), "motion": "random_walk", "centers": "sphere"}
+    penalties = stream["penalties"] | changes
+    options = stream["options"] | {"search": "paper"}
+    return stream | {"batches": batches, "penalties": penalties, "options": options}
+
+
 def found_here(stream):
     """Return what the compiled module finds, as the columns that JavaScript prints."""
     d, given = stream["nFeatures"], stream["penalties"]
@@ -48,7 +68,7 @@ def found_here(stream):
         reach=given["reach"],
         revival=given["revival"],
         motion=given["motion"],
-    )
+    ).with_centers(given.get("centers", "mean"))
     options = stream["options"]
     entropy = compiled.entropy_of_seed(options["randomState"])
     orders = VisitingOrders(entropy, options["nInit"], search=options["search"])

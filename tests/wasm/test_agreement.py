@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from browser import find_browser, open_browser
 from npm_package import ENGINE, make_package
-from wasm_streams import found_here, random_stream
+from wasm_streams import found_here, random_sphere_stream, random_stream
 
 from dynmeans.engine.wasm import WASM_MODULE
 from dynmeans.parameters.description_length import describe
@@ -32,25 +32,33 @@ def run_in_node(script, package, text=""):
     return subprocess.run(arguments, input=text, capture_output=True, text=True, check=True).stdout
 
 
-def assert_same_in_node(seeds, package):
-    streams = [random_stream(seed) for seed in seeds]
+def assert_same_in_node(seeds, package, make_stream):
+    streams = [make_stream(seed) for seed in seeds]
     found = json.loads(run_in_node(HERE / "run_streams.mjs", package, json.dumps(streams)))
     for seed, stream, one in zip(seeds, streams, found, strict=True):
         assert one == found_here(stream), f"stream {seed}"
 
 
-def test_streams_in_node_have_the_bits_of_the_compiled_module(npm_package):
-    assert_same_in_node(range(60), npm_package)
+KINDS = pytest.mark.parametrize("make_stream", [random_stream, random_sphere_stream])
+
+
+@KINDS
+def test_streams_in_node_have_the_bits_of_the_compiled_module(npm_package, make_stream):
+    assert_same_in_node(range(60), npm_package, make_stream)
 
 
 @pytest.mark.slow
-def test_two_thousand_streams_in_node_have_the_bits_of_the_compiled_module(npm_package):
+@KINDS
+def test_two_thousand_streams_in_node_have_the_bits_of_the_compiled_module(
+    npm_package, make_stream
+):
     for first in range(0, 2000, 250):
-        assert_same_in_node(range(first, first + 250), npm_package)
+        assert_same_in_node(range(first, first + 250), npm_package, make_stream)
 
 
 def test_streams_in_chromium_have_the_bits_of_the_compiled_module(tmp_path):
-    streams = [random_stream(seed) for seed in range(100)]
+    kinds = random_stream, random_sphere_stream
+    streams = [kind(seed) for kind in kinds for seed in range(50)]
     script = (HERE / "run_streams.mjs").read_text()
     body = script[script.index("const columns") : script.index("process.stdout")]
     body = body.replace('readFileSync(0, "utf-8")', "STREAMS")
@@ -123,6 +131,18 @@ def test_the_readme_of_the_npm_package_runs(npm_package, tmp_path):
         (
             "engine.open(2, { newPenalty: 1 }).step([1, 2, 3])",
             "points must hold 2 numbers for each row, got 3 numbers.",
+        ),
+        (
+            'engine.open(2, { newPenalty: 1, centers: "sphere" }, { search: "split" })',
+            'search must be "paper" for centers on the unit sphere, got split.',
+        ),
+        (
+            'engine.open(2, { newPenalty: 1, centers: "sphere", motion: "constant_velocity" })',
+            'motion must be "random_walk" for centers on the unit sphere, got steady.',
+        ),
+        (
+            'engine.open(2, { newPenalty: 1, centers: "sphere" }).step([3, 4])',
+            "points must have length 1 for centers on the unit sphere, got a row of length 5.",
         ),
         (
             "engine.open(1, { newPenalty: 1 }).step([1, NaN])",

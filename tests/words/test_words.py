@@ -5,12 +5,14 @@ import types
 
 import numpy as np
 import pytest
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from dynmeans.inputs.input_error import InputError
 from dynmeans.words.split_words import split_words
 from dynmeans.words.stop_words import ENGLISH, stop_words
-from dynmeans.words.topic_groups import group_topics
-from dynmeans.words.topic_names import WordCounts
+from dynmeans.words.topic_groups import group_topics, text_levels
+from dynmeans.words.topic_names import new_words, topic_name
+from dynmeans.words.topics import Topics
 from dynmeans.words.word_table import COMPANY_UNIT, WordTable
 
 TEXTS = [
@@ -99,6 +101,15 @@ def test_vectors_of_a_window_do_not_depend_on_later_windows_nor_on_its_order():
     assert not np.array_equal(first, later)  # the company is known better
 
 
+def test_rows_of_new_texts_add_no_word_to_what_is_remembered():
+    table, other = WordTable(), WordTable()
+    for one in (table, other):
+        rows_of(one, TEXTS[:30])
+    table.map([f"unseen{i} storm" for i in range(50)])
+    np.testing.assert_array_equal(rows_of(table, TEXTS[30:]), rows_of(other, TEXTS[30:]))
+    assert list(table.places) == list(other.places)
+
+
 def test_rows_of_many_texts_are_those_of_fewer_at_a_time(monkeypatch):
     expected = rows_of(WordTable(), TEXTS)
     monkeypatch.setattr("dynmeans.words.word_table._BLOCK", 1_000_000)
@@ -155,16 +166,62 @@ def test_company_of_a_very_frequent_word_is_halved_before_it_leaves_32_bits(monk
     assert table.totals.n_rests == table._columns["n_texts"].sum()
 
 
+def topics_of(texts, labels):
+    table, topics = WordTable(ENGLISH), Topics()
+    table.transform(texts)
+    topics.add(np.array(labels), table.last, np.zeros(len(texts)), table.seen_in)
+    return topics.by_id, table, topics
+
+
 def test_topics_are_named_by_words_that_most_texts_share():
-    counts = WordCounts()
-    for n in range(20):
-        counts.add(3, f"sars outbreak in city{n}")
-        counts.add(4, f"the world cup final{n}")
-    counts.add(5, "extraordinarily " * 3 + "incomprehensibilities characteristically")
-    names = counts.names(ENGLISH)
+    texts = [f"sars outbreak in city{n}" for n in range(20)]
+    texts += [f"the world cup final{n}" for n in range(20)]
+    texts += ["extraordinarily " * 3 + "incomprehensibilities characteristically"]
+    names = {k: topic.name for k, topic in topics_of(texts, [3] * 20 + [4] * 20 + [5])[0].items()}
     assert set(names[3].split(", ")) == {"sars", "outbreak"}
     assert set(names[4].split(", ")) == {"world", "cup"}
     assert max(map(len, names.values())) <= 30
+
+
+def test_a_word_that_is_as_frequent_elsewhere_is_not_in_a_name():
+    assert topic_name({"police": 5, "siege": 4}, 5, {"police": 50, "siege": 4}, 60) == "siege"
+
+
+def test_a_topic_keeps_its_name_until_it_has_grown_by_half():
+    by_id, table, topics = topics_of(["sars virus"] * 10, [0] * 10)
+    for n, expected in ((4, {"sars", "virus"}), (40, {"sars", "quarantine"})):
+        texts = ["sars quarantine"] * n
+        table.transform(texts)
+        topics.add(np.zeros(n, int), table.last, np.zeros(n), table.seen_in)
+        assert set(by_id[0].name.split(", ")) == expected
+
+
+def test_words_of_a_window_are_those_that_the_topic_had_less_of():
+    before = {"iraq": 90, "war": 70, "inspectors": 30}
+    assert new_words({"iraq": 20, "war": 14, "looting": 8}, 20, before, 100) == "looting"
+    assert new_words({"iraq": 2, "troops": 1}, 2, {}, 0) == "iraq"
+
+
+def test_a_topic_keeps_its_nearest_and_its_latest_texts():
+    texts = ["one storm", "two storm", "three storm", "four storm \ud800"]
+    table, topics = WordTable(), Topics()
+    table.transform(texts)
+    away = np.array([0.5, 0.1, 0.3, 0.4])
+    topics.add(np.zeros(4, int), table.last, away, table.seen_in)
+    assert topics.by_id[0].typical == "two storm"
+    assert topics.by_id[0].recent == ["four storm ?", "three storm", "two storm"]
+
+
+def test_words_beside_any_other_are_common_and_those_of_a_topic_are_not():
+    rng = np.random.default_rng(0)
+    topics = [[f"t{k}w{j}" for j in range(12)] for k in range(20)]
+    texts = []
+    for _ in range(1500):
+        words = rng.choice(topics[rng.integers(20)], 5, replace=False).tolist()
+        texts.append(" ".join([*words, *rng.choice(["und", "der", "die"], 1)]))
+    table = WordTable()
+    table.transform(texts)
+    assert set(table.are_common(["und", "der", "die", "t0w0", "t5w3"])) == {"und", "der", "die"}
 
 
 @pytest.mark.parametrize("n_groups", [1, 3, 7])
@@ -184,3 +241,64 @@ def test_topics_of_one_direction_are_one_group():
     )
     groups = group_topics(centers, np.ones(30), 3)
     assert len({tuple(groups[i : i + 10]) for i in (0, 10, 20)}) == 3
+
+
+def test_levels_are_nested_and_small_topics_join_the_nearest_large_one():
+    rng = np.random.default_rng(1)
+    topics = np.eye(60)
+    centers = np.concatenate([topics, topics[:30] + 0.05 * rng.normal(size=(30, 60))])
+    centers /= np.linalg.norm(centers, axis=1, keepdims=True)
+    n_texts = np.concatenate([rng.integers(10, 400, 60), np.full(30, 3)]).astype(float)
+    levels = text_levels(centers, n_texts)
+    assert sorted(levels["fine"].tolist()) == list(range(90))
+    np.testing.assert_array_equal(levels["default"][60:], levels["default"][:30])
+    assert len(set(levels["default"].tolist())) == 60
+    assert len(set(levels["coarse"].tolist())) == 20
+    pairs = set(zip(levels["default"].tolist(), levels["coarse"].tolist(), strict=True))
+    assert len(pairs) == 60
+
+
+def test_the_english_list_is_that_of_snowball_and_of_scikit_learn_without_content_words():
+    """Of scikit-learn's list only nouns, adjectives, full verbs and abbreviations are left out."""
+    content = [
+        "amount",
+        "bill",
+        "bottom",
+        "call",
+        "cry",
+        "describe",
+        "detail",
+        "empty",
+        "fill",
+        "find",
+        "fire",
+        "found",
+        "front",
+        "full",
+        "give",
+        "interest",
+        "keep",
+        "mill",
+        "mine",
+        "move",
+        "name",
+        "part",
+        "serious",
+        "show",
+        "side",
+        "sincere",
+        "system",
+        "thick",
+        "thin",
+        "top",
+        "co",
+        "con",
+        "de",
+        "inc",
+        "ltd",
+        "un",
+        "a",
+        "i",
+    ]
+    assert set(content) == ENGLISH_STOP_WORDS - ENGLISH
+    assert {"new", "says", "would", "isnt", "ll"} <= ENGLISH

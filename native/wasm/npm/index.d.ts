@@ -14,6 +14,8 @@ export interface Penalties {
   revival?: "paper" | "exact";
   /** Whether a cluster is expected where it was, or where its velocity takes it; "random_walk" by default. */
   motion?: "random_walk" | "constant_velocity";
+  /** Where centers lie: at means of their points, or on the unit sphere, for rows of length 1; "mean" by default. */
+  centers?: "mean" | "sphere";
   /** Which features keep a course in steady motion; all by default. */
   moving?: boolean[] | null;
 }
@@ -29,7 +31,7 @@ export interface Options {
   entropy?: [number, number];
   /**
    * "paper", Algorithm 2 to the letter; "split", which then splits what is plainly two; or "deep", which goes on with
-   * all moves of whole sets; "split" by default.
+   * all moves of whole sets; "split" by default. On the unit sphere only "paper", its default there.
    */
   search?: "paper" | "split" | "deep";
 }

@@ -9,28 +9,40 @@ from pathlib import Path
 from typing import Any
 
 from dynmeans.cluster_function.cluster_result import ClusterResult
-from dynmeans.cluster_function.input_tables import VECTOR, read_input_table, with_vector_column
+from dynmeans.cluster_function.input_tables import (
+    VECTOR,
+    read_input_table,
+    sparse_vectors,
+    with_vector_column,
+)
 from dynmeans.cluster_function.notebook import notebook_progress
 from dynmeans.cluster_function.scratch import ScratchFolder
 from dynmeans.follow.defaults import defaults_of, depends_on_rows, with_defaults
 from dynmeans.follow.model_config import PARAMETERS, ModelConfig
+from dynmeans.inputs.numbers import check_number
 from dynmeans.records.penalties import AUTO, Penalties
 from dynmeans.records.suggestion import emit_warnings
 from dynmeans.runs.cluster_job import ClusterJob, JobCallbacks
 from dynmeans.runs.configuration import N_KEPT
 from dynmeans.runs.input import Input
+from dynmeans.runs.levels import checked_level
 from dynmeans.runs.reading.sources.reading_options import ReadingOptions
 from dynmeans.runs.reading.window import WindowOptions
+from dynmeans.spaces.sparse_rows import is_sparse
 
 _OF_LIVE = ("keep_last_open", "allowed_lateness", "on_late", "max_ahead", "deduplicate")
 _OF_WINDOWS = tuple(one.name for one in fields(WindowOptions) if one.name not in _OF_LIVE)
 _OF_READING = tuple(one.name for one in fields(ReadingOptions))
-_OWN = ("frame", "run_folder", "overwrite", "n_threads", "name_by", "sample_size")
+_OWN = ("frame", "run_folder", "overwrite", "n_threads", "name_by", "sample_size", "level", "noise")
 _UNITS = {"h": 3_600_000_000, "min": 60_000_000, "s": 1_000_000, "ms": 1_000, "us": 1}
 
 
 class DroppedRowsWarning(UserWarning):
     """Some rows have no label, because they lack a value."""
+
+
+class StopWordWarning(UserWarning):
+    """Large topics are named by words that stand beside any other word."""
 
 
 @with_defaults("cluster")
@@ -48,6 +60,8 @@ def cluster(
     n_threads: int | None = None,
     name_by: str | None = None,
     sample_size: int = N_KEPT,
+    level: str | None = None,
+    noise: float | None = None,
     **options: Any,
 ) -> ClusterResult:
     """Find the clusters in the rows of a frame, window by window, and follow each for life.
@@ -58,7 +72,8 @@ def cluster(
         The rows; a path as `dynmeans cluster` takes it: CSV, Parquet, Arrow, a pattern, a folder.
     features : list of str, or array of shape (n_rows, n_features)
         Numeric columns to cluster by; patterns such as ``x_*``, fields such as ``sensor.temp`` and
-        columns of lists or arrays work too. Or an array beside the frame, such as embeddings.
+        columns of lists or arrays work too. Or an array beside the frame, such as embeddings, or a
+        sparse matrix, such as those of scikit-learn's vectorizers, which needs a cosine space.
     text : str, optional
         In place of `features`, a column of text: rows are clustered by their words, which are
         learned window by window, and clusters are named by words that most of their rows share.
@@ -85,6 +100,13 @@ def cluster(
         win.
     sample_size : int
         Rows of each window that the run keeps, for the report, for `describe` and for families.
+    level : {"fine", "default", "coarse"}, optional
+        Which clusters are shown: subclusters as found, subclusters joined where they touch, or
+        also where they lie near each other. By default "default"; if `new_penalty` is given, which
+        sets the scale, "fine". All three are found: see `levels`.
+    noise : float, optional
+        Most rows that may be noise, with the label -1, as a share: of outliers beyond it, the
+        nearest go to the nearest cluster. By default a tenth; if outliers held more, none is noise.
     **options
         Every other field of `runs.ModelConfig`, as of `DynamicMeans`: ``n_clusters``, ``space``,
         ``motion``, ``families``, ``n_init``, ``random_state`` and the rest; of
@@ -128,6 +150,8 @@ def cluster(
         frame, [*named, *filter(None, (*others, text, name_by))], scratch.path
     )
     if array is not None:
+        if is_sparse(array):
+            array = sparse_vectors(array, options.get("space", "cosine"))
         origin = with_vector_column(origin, array)
     if reading.sql is not None:
         origin = replace(origin, index=None)  # its rows are others than the frame's
@@ -139,12 +163,16 @@ def cluster(
         unset_fields=[name for name in depends_on_rows("cluster") if name not in options],
         name_by=name_by or text,
         sample_size=sample_size,
+        level=None if level is None else checked_level(level),
+        noise=None if noise is None else check_number("noise", noise, at_least=0),
     )
     shown = JobCallbacks(progress=notebook_progress)
     done = job.start(overwrite=overwrite, n_threads=n_threads, shown=shown)
     found = ClusterResult(job, origin, done, scratch)
     if text := found.dropped_rows_message():
         warnings.warn(text, DroppedRowsWarning, stacklevel=2)
+    if done.stop_words is not None:
+        warnings.warn(str(done.stop_words), StopWordWarning, stacklevel=2)
     if done.suggestion is not None:
         emit_warnings(done.suggestion.warnings)
     return found

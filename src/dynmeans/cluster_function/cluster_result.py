@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from dynmeans.cluster_function.input_tables import InputTable, with_dates
+from dynmeans.cluster_function.levels import LevelsShown, levels_shown
 from dynmeans.cluster_function.notebook import (
     display,
     display_figure,
@@ -20,18 +21,19 @@ from dynmeans.cluster_function.notebook import (
 from dynmeans.cluster_function.scratch import ScratchFolder
 from dynmeans.cluster_function.summary import dropped_rows_message, summary_lines
 from dynmeans.cluster_function.view import ReportView
+from dynmeans.families.levels import FINE
 from dynmeans.inputs.input_error import InputError
 from dynmeans.records.arrays import IntArray
 from dynmeans.records.families import Families
 from dynmeans.records.history import History
 from dynmeans.records.penalties import Penalties
-from dynmeans.runs.analysis.label_view import LabelView, confirmed_of_run
+from dynmeans.runs.analysis.label_view import confirmed_of_run, view_of_run
 from dynmeans.runs.analysis.profiles import describe_clusters
 from dynmeans.runs.analysis.run_families import families_of_run
 from dynmeans.runs.analysis.status import RunStatus
 from dynmeans.runs.analysis.suggested_matches import SuggestedMatch, suggested_matches_of_run
 from dynmeans.runs.analysis.summary import summarize_run
-from dynmeans.runs.analysis.topics import topic_table
+from dynmeans.runs.analysis.topics import topic_table, topic_words
 from dynmeans.runs.cluster_job import ClusterJob, JobResult
 from dynmeans.runs.export.export_labels import export_labels
 from dynmeans.runs.export.geojson import write_geojson
@@ -61,13 +63,13 @@ class ClusterResult:
         self.folder: Path = job.out
         self.suggestion = done.suggestion
         self._job, self._origin, self._done = job, origin, done
-        self._scratch = scratch
+        self._scratch, self._status = scratch, done.status
         self._is_kept = not self.folder.is_relative_to(scratch.path)
 
     @property
     def status(self) -> RunStatus:
         """The numbers of the run."""
-        return self._done.status
+        return self._status
 
     @property
     def missing(self) -> Mapping[str, int]:
@@ -94,19 +96,51 @@ class ClusterResult:
     def confirmed_labels(self) -> Any:
         """`labels` with -1 for identities below `min_cluster_size` or `min_batches`."""
         with self.run() as run:
-            ids = confirmed_of_run(run)
-        return self._labels(lambda found: np.where(np.isin(found, ids), found, -1))
+            ids, shown = confirmed_of_run(run), run.edits.resolve_ids
+        return self._labels(lambda found: np.where(np.isin(shown(found), ids), shown(found), -1))
 
     @cached_property
     def labels(self) -> Any:
-        """Identity of every row, null where it was left out: a series on the frame's own index.
+        """Cluster of every row, null where it was left out: a series on the frame's own index.
+
+        Noise is -1.
 
         Of texts with `n_clusters` the identity of its group, and -1 for a text without a word.
         A series of polars or an Arrow array for those; for a path or a relation a pandas series by
         number of row, or by `id`.
         """
         with self.run() as run:
-            return self._labels(run.groups.resolve_ids)
+            return self._labels(run.edits.resolve_ids)
+
+    @cached_property
+    def subcluster_labels(self) -> Any:
+        """As `labels`, the subcluster of every row, as it was found."""
+        return self._labels(lambda found: found)
+
+    @property
+    def levels(self) -> LevelsShown | None:
+        """Three answers side by side: "fine", "default" and "coarse"; None for texts."""
+        with self.run() as run:
+            return levels_shown(run)
+
+    def choose_level(self, name: str) -> None:
+        """Show another of `levels`; stored in the run, and edits stay."""
+        with self.run() as run:
+            run.choose_level(name)
+            self._status = run.status()
+        self._forget_views()
+
+    def merge(self, cluster_id: int, other_id: int, *, author: str | None = None) -> None:
+        """Show two clusters as one, under the first number; stored in the run with who and when."""
+        with self.run() as run:
+            run.merge_clusters(cluster_id, other_id, author=author)
+        self._forget_views()
+
+    def split(self, cluster_id: int, *, author: str | None = None) -> None:
+        """Show the subclusters of a cluster by themselves; stored in the run with who and when."""
+        with self.run() as run:
+            run.split_cluster(cluster_id, author=author)
+        self._forget_views()
 
     def _labels(self, shown: Callable[[IntArray], IntArray]) -> Any:
         assert self.status.position is not None
@@ -127,6 +161,12 @@ class ClusterResult:
         with self.run() as run:
             return self._frame(run.clusters(frame="arrow"))
 
+    @cached_property
+    def subclusters(self) -> Any:
+        """As `clusters`, one row for each subcluster; `merged_into` is its cluster."""
+        with self.run() as run:
+            return self._frame(run.clusters(frame="arrow", level=FINE))
+
     @property
     def topics(self) -> Any:
         """Clusters of texts as a reader looks at them, the largest first: one row for each.
@@ -135,6 +175,15 @@ class ClusterResult:
         """
         with self.run() as run:
             return self._frame(topic_table(run))
+
+    @property
+    def words_per_window(self) -> Any:
+        """What is new in each topic of texts, window by window: its words, the most telling first.
+
+        A window in which a topic has one text is left out.
+        """
+        with self.run() as run:
+            return self._frame(topic_words(run))
 
     @cached_property
     def events(self) -> Any:
@@ -146,7 +195,7 @@ class ClusterResult:
     def history(self) -> History:
         """The record of every window."""
         with self.run() as run:
-            return run.history()
+            return run.history(joined=True)
 
     @property
     def suggested_matches(self) -> list[SuggestedMatch]:
@@ -158,7 +207,7 @@ class ClusterResult:
             return suggested_matches_of_run(run)
 
     def _forget_views(self) -> None:
-        for cached in ("clusters", "events", "history"):
+        for cached in ("clusters", "subclusters", "events", "history", "labels"):
             self.__dict__.pop(cached, None)
 
     def run(self) -> Run:
@@ -211,7 +260,7 @@ class ClusterResult:
                 path,
                 input=self._job.input.rows,
                 allow_stored_sql=True,
-                view=LabelView(edits=run.edits),
+                view=view_of_run(run),
             )
         return Path(path)
 

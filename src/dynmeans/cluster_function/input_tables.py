@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from dynmeans.inputs.input_error import InputError
 from dynmeans.records.arrays import IntArray
+from dynmeans.spaces.sparse_rows import check_space_of_sparse, project_rows
 
 LABEL, VECTOR = "cluster_id", "vector"
 _WRITTEN = (str, int, float, np.number, Decimal, datetime, type(None))
@@ -93,6 +94,14 @@ def read_input_table(frame: Any, named: Iterable[str], folder: Path) -> InputTab
         f"{type(frame).__module__}.{kind}",
         hint="An array becomes a frame with pandas.DataFrame(array, columns=[...]).",
     )
+
+
+def sparse_vectors(matrix: Any, space: Any) -> Any:
+    """Return the rows of a sparse matrix in few coordinates; rows of zeros are left out."""
+    check_space_of_sparse("features", space)
+    rows = project_rows("features", matrix)
+    rows[~rows.any(axis=1)] = np.nan
+    return rows
 
 
 def with_vector_column(origin: InputTable, array: Any) -> InputTable:

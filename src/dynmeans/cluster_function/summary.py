@@ -28,14 +28,29 @@ def summary_lines(
         f"{format_count(status.n_clusters_total, 'cluster')} in all, "
         f"{status.n_active_clusters:,} in the last one"
     )
+    found = [found, *counts_text(status)]
     if suggestion is not None:
-        return [found, suggestion.explanation]
+        return [*found, suggestion.explanation]
     return [
-        found,
+        *found,
         f"Penalties as given or stored: new_penalty {penalties.new_penalty:.6g} "
         f"(new-cluster distance {new_cluster_distance}), "
         f"max_gap {penalties.max_gap:.3g}, reach {penalties.reach:.3g}.",
     ]
+
+
+def counts_text(status: RunStatus) -> list[str]:
+    """Say at which level clusters are counted, and which rows have none; nothing for none."""
+    told = []
+    if status.n_subclusters != status.n_clusters_total:
+        told.append(f"{format_count(status.n_subclusters, 'subcluster')} (level={status.level!r})")
+    if status.n_noise:
+        told.append(f"{format_count(status.n_noise, 'row')} of noise")
+    if status.n_unconfirmed:
+        told.append(f"{status.n_unconfirmed:,} unconfirmed")
+    if status.n_dropped_rows:
+        told.append(f"{format_count(status.n_dropped_rows, 'row')} left out")
+    return [", ".join(told)] if told else []
 
 
 def dropped_rows_message(

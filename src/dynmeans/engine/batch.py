@@ -13,6 +13,7 @@ from dynmeans.engine.checks import (
     check_points,
     check_weights,
     is_checked_batch,
+    row_off_sphere,
 )
 from dynmeans.engine.dask_input import dask_engine, is_on_dask
 from dynmeans.engine.device_input import is_on_device, maybe_copy_to_device, take_device_batch
@@ -71,6 +72,10 @@ class Batch:
     def to_numpy(self, purpose: str) -> "Batch":
         """Return the batch with its rows here; one elsewhere may refuse `purpose`."""
         return self
+
+    def row_off_sphere(self) -> tuple[int, float] | None:
+        """Return the first row that does not have length 1, with its length."""
+        return row_off_sphere(self.points)
 
     def engine(self, execution: Execution) -> Any:
         """Return the module that runs a step on this kind of batch."""

@@ -10,7 +10,6 @@ from dynmeans.engine.compiled import compiled
 from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import check_number
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
-from dynmeans.records.penalties import Penalties
 
 # As compiled code reads arrays: by rows, aligned (those off a network may not be), no subclass.
 READABLE: tuple[Literal["C"], Literal["A"], Literal["E"]] = ("C", "A", "E")
@@ -52,7 +51,10 @@ def check_points(points: npt.ArrayLike, n_features: int, name: str = "points") -
 def as_rows(points: npt.ArrayLike, name: str = "points") -> BatchArray:
     """Return the points as an array of rows of floats, whatever their values."""
     if hasattr(points, "toarray"):
-        raise TypeError(f"{name} must be a dense array, got a sparse {type(points).__name__}.")
+        raise TypeError(
+            f"{name} must be a dense array, got a sparse {type(points).__name__}. Sparse rows are "
+            "taken by dynmeans.cluster and DynamicMeans(space='cosine')."
+        )
     check_not_masked(name, points)
     array = np.asarray(points)
     if array.ndim != 2:
@@ -177,24 +179,23 @@ def as_floats(name: str, array: npt.NDArray[np.generic]) -> FloatArray:
         raise TypeError(f"{name} must be numeric: {error}.") from error
 
 
-def check_lengths(batch: Any) -> None:
-    """Refuse points that are not of length 1, where centers are."""
-    points = batch.to_numpy("centers='sphere'").points
+def row_off_sphere(points: BatchArray) -> tuple[int, float] | None:
+    """Return the first row that does not have length 1, with its length; None if all have."""
     squares = np.einsum("ij,ij->i", points, points, dtype=np.float64)
     is_off = np.abs(squares - 1.0) > _MAX_ERROR
-    if is_off.any():
-        row = int(np.argmax(is_off))
+    if not is_off.any():
+        return None
+    row = int(np.argmax(is_off))
+    return row, float(np.sqrt(squares[row]))
+
+
+def check_lengths(batch: Any) -> None:
+    """Refuse points that are not of length 1, where centers are."""
+    found = batch.row_off_sphere()
+    if found is not None:
         raise InputError(
             "points",
             "must have length 1 for centers on the unit sphere; row {} has length {:.3g}",
-            row,
-            float(np.sqrt(squares[row])),
+            *found,
             hint="Divide each row by its length, or use {space='cosine'} of DynamicMeans.",
         )
-
-
-def refuse_sphere(penalties: Penalties, where: str) -> None:
-    """Refuse centers on the unit sphere where they are not made."""
-    if penalties.is_on_sphere:
-        rule = f"'cosine' has centers on the unit sphere, which are not available {where}"
-        raise InputError("space", rule, hint="Use the compiled backend, with rows in memory.")

@@ -53,6 +53,11 @@ class Execution:
             raise InputError("n_threads", f"must be from 1 to {MAX_THREADS}", got=self.n_threads)
 
     @property
+    def is_compiled(self) -> bool:
+        """Whether a small batch is clustered in one call into C++."""
+        return self.backend == "native" and self.acceleration == "auto"
+
+    @property
     def is_accelerated(self) -> bool:
         """Whether comparisons that cannot change a label may be left out."""
         return self.acceleration == "auto"

@@ -1,6 +1,5 @@
 """Prepares arrays and calls the compiled module."""
 
-from functools import partial
 from typing import Any, cast
 
 from dynmeans.algorithm.motion import moving_factors, velocity_mask
@@ -75,15 +74,6 @@ def step_if_small(
         points, weights, orders, state, penalties, elapsed, SEARCHES.index(search), RECORDS
     )
     return stepped  # type: ignore[no-any-return]
-
-
-def load_fast_follow(*records: Any) -> Any:
-    """Return a function of a memory, points and elapsed that follows a small batch in one crossing.
-
-    `records` are the classes of a follower's memory, step and lives, and when it has to count
-    lives or to warn of many clusters; the function returns None where anything needs more.
-    """
-    return partial(compiled.follow_if_small, RECORDS, records)
 
 
 def predict_labels(

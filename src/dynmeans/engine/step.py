@@ -32,12 +32,12 @@ def step_batch(
     if penalties.is_on_sphere and depth_of(orders, search) > 0:
         rule = "must be 'paper' for centers on the unit sphere"
         raise InputError("search", rule, got=SEARCHES[depth_of(orders, search)])
-    if type(batch) is Batch and execution is DEFAULT:
+    if type(batch) is Batch and execution.is_compiled:
         small = step_if_small(
             batch.points, batch.weights, state, penalties, orders, elapsed, search
         )
         if small is not None:
-            check_growth(state, small[0], None)
+            check_growth(state, small[0], execution.max_clusters)
             return small
     foresee(batch, state, penalties, elapsed, execution)
     stepped: tuple[ClusterState, Clustering] = batch.engine(execution).step(
@@ -117,10 +117,10 @@ def step(
     elif isinstance(orders, VisitingOrders):
         raise ValueError("search is for listed orders: give it to VisitingOrders instead.")
     check_search(search)
-    if execution is DEFAULT and not getattr(penalties, "is_on_sphere", False):
+    if execution.is_compiled:
         small = step_if_small(points, sample_weight, state, penalties, orders, elapsed, search)
         if small is not None:
-            check_growth(state, small[0], None)
+            check_growth(state, small[0], max_clusters)
             return small
     if not isinstance(state, ClusterState):
         raise TypeError(f"state must be a ClusterState, got {type(state).__name__}.")

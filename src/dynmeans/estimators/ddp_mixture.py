@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from dynmeans.engine.checks import broadcast_to_batches, check_elapsed
 from dynmeans.estimators.dynamic_means import view
 from dynmeans.estimators.input_checks import (
+    HasLock,
     RollbackOnError,
     check_rows,
     start_over,
@@ -53,7 +54,7 @@ _MODEL = (
 _logger = logging.getLogger(__name__)
 
 
-class DDPMixture(ClusterMixin, BaseEstimator):
+class DDPMixture(HasLock, ClusterMixin, BaseEstimator):
     """Dependent Dirichlet process mixture of Gaussians; every cluster keeps its identity.
 
     Clusters appear, move, vanish and come back. The defaults suit standardized data.

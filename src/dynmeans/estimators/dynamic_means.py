@@ -15,13 +15,14 @@ from dynmeans.engine.checks import check_elapsed
 from dynmeans.engine.device_input import to_numpy
 from dynmeans.engine.execution import DEFAULT, Execution, get_execution
 from dynmeans.estimators.input_checks import (
+    HasLock,
     RollbackOnError,
+    acquire_lock,
     check_batch,
     check_batches,
     check_one_batch,
     check_rows,
     check_window,
-    in_use,
     keep_step,
     start_over,
     steps_until,
@@ -53,7 +54,7 @@ def view(path: str) -> Any:
 
 
 @add_parameter_docs
-class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
+class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
     """Cluster batches one after the other; every cluster keeps its identity for life.
 
     Parameters
@@ -451,20 +452,21 @@ class DynamicMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         return self._model_config(), execution, check_window(self.keep_history)
 
     def _try_fast_path(self, X: Any, elapsed: float) -> bool:
-        """Take in a small batch in one crossing, where the parameters were settled before."""
+        """Take in a small batch in one call into C++, if the parameters were settled before."""
         own = self.__dict__
-        if "_settings" not in own or "feature_names_in_" in own or in_use:
+        if "_settings" not in own or "feature_names_in_" in own:
             return False
-        memory = own["memory_"]
-        followed = follow_if_small(memory, X, elapsed)
-        if followed is None:
-            return False
-        if own["memory_"] is not memory:
-            raise RuntimeError("this estimator took in a batch in another thread meanwhile.")
-        own["memory_"], own["_step"] = followed
-        own["_when"] = None
-        if self.keep_history is not False:
-            keep_step(self, followed[1], None)
+        lock = acquire_lock(self)
+        try:
+            followed = follow_if_small(own["memory_"], X, elapsed)
+            if followed is None:
+                return False
+            own["memory_"], own["_step"] = followed
+            own["_when"] = None
+            if self.keep_history is not False:
+                keep_step(self, followed[1], None)
+        finally:
+            lock.release()
         return True
 
     def _check_arguments(

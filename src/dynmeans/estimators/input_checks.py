@@ -1,7 +1,7 @@
 """What comes into an estimator, checked as scikit-learn does; all of it taken in, or nothing."""
 
 from functools import partial
-from threading import get_ident
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,12 @@ from dynmeans.inputs.batch_times import (
 )
 from dynmeans.records.arrays import BatchArray
 from dynmeans.records.history import History
+from dynmeans.spaces.sparse_rows import (
+    check_space_of_sparse,
+    is_sparse,
+    n_projected,
+    project_rows,
+)
 
 BOTH = (np.float64, np.float32)
 # What estimators remember beside what they show; scikit-learn hides attributes there too.
@@ -56,6 +62,8 @@ def check_rows(
                 model.n_features_in_ = width
                 model.__dict__.pop("feature_names_in_", None)
             return X
+    if is_sparse(X):
+        return _project_sparse(model, X, n_features, min_points)
     if hasattr(X, "shape") and len(X.shape):
         check_size("X", X.shape[0])
     check_not_masked("X", X)
@@ -77,6 +85,25 @@ def check_rows(
     return check_coordinates(points, "X")
 
 
+def _project_sparse(model: Any, X: Any, n_features: int | None, min_points: int) -> BatchArray:
+    """Return the rows of a sparse matrix in few coordinates; its columns are the features."""
+    check_space_of_sparse("X", getattr(model, "space", "raw"))
+    is_first, known = n_features is None, model.__dict__
+    is_resumed = not is_first and "_step" not in known
+    if is_resumed and n_features == n_projected(X.shape[-1]) == known["n_features_in_"]:
+        # A memory knows the coordinates alone, not how many columns they were projected from.
+        model.n_features_in_ = X.shape[1]
+    validate_data(
+        model,
+        X,
+        accept_sparse=True,
+        reset=is_first,
+        ensure_min_samples=min_points,
+        ensure_all_finite=False,
+    )
+    return check_coordinates(project_rows("X", X), "X")
+
+
 def check_batch(
     model: Any,
     X: Any,
@@ -90,7 +117,7 @@ def check_batch(
     batch = prepare_batch(
         X, sample_weight, n_features, name="X", rows_of=rows_of, execution=execution
     )
-    if n_features is None:
+    if n_features is None and not is_sparse(X):
         model.n_features_in_ = batch.n_features
     names = batch.feature_names
     if names is not None and n_features is None and all(isinstance(name, str) for name in names):
@@ -180,34 +207,47 @@ def start_over(model: Any) -> None:
         del model.__dict__[name]
 
 
+def acquire_lock(model: Any) -> Any:
+    """Return the lock of an estimator, acquired for this thread."""
+    lock = model.__dict__.get("_lock") or model.__dict__.setdefault("_lock", RLock())
+    if not lock.acquire(blocking=False):
+        raise RuntimeError(
+            "this estimator is taking in a batch in another thread. Use one estimator per thread, "
+            "or a lock."
+        )
+    return lock
+
+
+class HasLock:
+    """An estimator with a lock, which its copies and pickles do not share."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return every attribute but the lock."""
+        state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
+        return {name: value for name, value in state.items() if name != "_lock"}
+
+
 class RollbackOnError:
     """Leaves an estimator as it was if anything fails inside; lets in one thread at a time."""
 
-    __slots__ = ("_attributes", "_before", "_key", "_thread")
+    __slots__ = ("_before", "_lock", "_model")
 
     def __init__(self, model: Any) -> None:
-        self._attributes = model.__dict__
-        self._key = id(self._attributes)
-        self._thread = get_ident()
+        self._model = model
 
     def __enter__(self) -> None:
         """Note every attribute."""
-        first = in_use.setdefault(self._key, self)
-        if first is not self and first._thread != self._thread:
-            raise RuntimeError(
-                "this estimator is taking in a batch in another thread. Give each thread an "
-                "estimator of its own, or let them wait for each other."
-            )
-        self._before = self._attributes.copy()
+        had_lock = "_lock" in self._model.__dict__
+        self._lock = acquire_lock(self._model)
+        self._before = self._model.__dict__.copy()
+        if not had_lock:
+            del self._before["_lock"]
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Bring the attributes back if something failed."""
         if kind is not None:
-            self._attributes.clear()
-            self._attributes.update(self._before)
-        if in_use[self._key] is self:  # and not one inside another
-            del in_use[self._key]
-
-
-# Who is taking in a batch now. Not kept in the estimators: they can be copied and pickled.
-in_use: dict[int, RollbackOnError] = {}
+            own = self._model.__dict__
+            own.update(self._before)
+            for name in sorted(own.keys() - self._before.keys(), reverse=True):  # the lock last
+                del own[name]
+        self._lock.release()

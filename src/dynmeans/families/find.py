@@ -102,15 +102,19 @@ def build_families(
     hint: float | tuple[float, float] | None = None,
     min_cluster_size: float = MIN_CLUSTER_SIZE,
     min_batches: int = MIN_LIFE,
+    threshold: float | None = None,
+    noise: float | None = None,
 ) -> Families:
     """Return the families that the evidence so far speaks for.
 
     `hint` is about how many a batch holds, and is followed only where the free choice is far off.
+    Clusters touch below a contact index of `threshold`; at most `noise` of the points are outliers.
     """
     evidence.settle()
     size = check_number("min_cluster_size", min_cluster_size, at_least=0)
+    life = check_count("min_batches", min_batches)
     tree, nearest_family, distances = grow_tree(
-        evidence, size, check_count("min_batches", min_batches)
+        evidence, size, life, threshold=threshold, noise=noise
     )
     sample = list(evidence.sample)
     seen = [
@@ -133,21 +137,15 @@ def build_families(
 
 
 def _apply_hint(free: Families, n_families: float | tuple[float, float]) -> Families:
-    """Keep the free choice unless it is far too coarse or far too fine."""
+    """Keep the free choice if it has as many, but for a third.
+
+    Too many are counted by their shares of the points, so that small ones hardly count; too few,
+    by their number.
+    """
     hint = Hint(*check_range("n_clusters", n_families), is_joined=True)
-    if hint.is_coarse(free.mean_per_batch):
-        return free.cut_to(hint.low)
-    if not hint.is_fine(free.effective_n_families):
-        return free
-    coarser = free.levels[free.levels > free.level]
-    first, end = 0, len(coarser) - 1
-    while first < end:  # Families only grow with the level.
-        middle = (first + end) // 2
-        if free.cut(coarser[middle]).effective_n_families <= hint.high:
-            end = middle
-        else:
-            first = middle + 1
-    return free.cut(coarser[first]) if len(coarser) else free
+    if hint.is_fine(free.effective_n_families):
+        return free.about_even(hint.high)
+    return free.cut_to(hint.low) if hint.is_coarse(free.mean_per_batch) else free
 
 
 def check_choice(level: Any, n_families: Any) -> None:

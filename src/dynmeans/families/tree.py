@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.cluster.hierarchy import linkage
 from scipy.sparse import coo_array
-from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial.distance import squareform
 
+from dynmeans.families.contact import choose_threshold, touching_pairs
 from dynmeans.families.evidence import Evidence
 from dynmeans.families.small_clusters import (
     assign_small_to_nearest,
@@ -16,13 +16,8 @@ from dynmeans.families.small_clusters import (
     nearest_rows,
 )
 from dynmeans.records.arrays import FloatArray, IntArray
-from dynmeans.records.families import FamilyTree, merge_groups
+from dynmeans.records.families import APART, FamilyTree, merge_groups
 
-# A Gaussian cut in two has a contact index of 3.5, a bar 6, a ring cut into eight arcs 7.3, and
-# anything round cut into 16 by k-means 7.4 in up to 40 dimensions; two Gaussians five deviations
-# apart have 12.5.
-TOUCHING = 8.0
-_USUALLY = 0.5  # of the batches that saw either
 _OWN_WORTH = 8.0  # points that the variance shared by all is worth against that of an identity
 _ALONG_WORTH = 4.0  # the same for the variance along a line
 _MAX_LINKED = 3_000  # groups, the largest, all with all; each of the others joins its nearest
@@ -57,23 +52,31 @@ class PairMeasures:
 
 
 def grow_tree(
-    evidence: Evidence, min_cluster_size: float, min_batches: int
+    evidence: Evidence,
+    min_cluster_size: float,
+    min_batches: int,
+    *,
+    threshold: float | None = None,
+    noise: float | None = None,
 ) -> tuple[FamilyTree, IntArray, FloatArray]:
     """Join what touches below level 0, then by average linkage over mean squared distances.
 
-    Also returned: the identity that each is counted with, -1 for an outlier, and its distance.
+    Two touch below a contact index of `threshold`, by default one that suits the data. Also
+    returned: the identity that each is counted with, -1 for an outlier, and its distance.
     """
     if not len(evidence.ids):
         nothing = np.empty(0, dtype=np.int64)
         tree = FamilyTree(nothing, nothing.reshape(0, 2), *np.empty((4, 0)))
         return tree, nothing, np.empty(0)
     measures = PairMeasures.of(evidence)
-    touching = _touching_pairs(evidence.n_batches, measures)
+    if threshold is None:
+        threshold = choose_threshold(evidence, measures, min_cluster_size, min_batches)
+    touching = touching_pairs(evidence.n_batches, measures, threshold)
     groups = merge_groups(len(evidence.ids), measures.rows[touching])
     oldest, group_of_row = np.unique(groups, return_inverse=True)
     is_small = find_small_groups(evidence, group_of_row, min_cluster_size, min_batches)
     nearest_family, nearest_family_distance = assign_small_to_nearest(
-        evidence, measures, group_of_row, is_small
+        evidence, measures, group_of_row, is_small, noise
     )
     sizes = np.where(is_small, 0.0, np.bincount(group_of_row, evidence.n, len(oldest)))
     named = np.argsort(-sizes, kind="stable")[: np.count_nonzero(~is_small)]
@@ -86,7 +89,7 @@ def grow_tree(
     values = np.column_stack([measures.distances, measures.contacts, measures.together])
     found = [values[touching], _nearest_of_sides(groups, sides, measures, values)]
     merge_counts = [measures.rows[touching], sides]
-    heights = np.concatenate([measures.contacts[touching] - TOUCHING, heights])
+    heights = np.concatenate([APART * (1 - measures.contacts[touching] / threshold), heights])
     if len(others):
         rows = oldest[others]
         nearest, squares = nearest_rows(evidence, measures, rows, oldest[linked])
@@ -100,30 +103,6 @@ def grow_tree(
         *np.concatenate(found)[order].T,
     )
     return tree, np.where(nearest_family < 0, -1, ids[nearest_family]), nearest_family_distance
-
-
-def _touching_pairs(lifetimes: IntArray, measures: PairMeasures) -> IntArray:
-    """Pairs that touch and are usually seen together, closest first, without rings.
-
-    One that lives much shorter than those it touches joins the closest of them only: what
-    appears between two for a batch is no bridge.
-    """
-    order = np.argsort(measures.contacts, kind="stable")
-    order = order[measures.contacts[order] < TOUCHING]
-    life = lifetimes[measures.rows[order]]
-    together = measures.together[order]
-    is_strong = together >= _USUALLY * life.max(axis=1)
-    is_short = ~is_strong & (together >= _USUALLY * life.min(axis=1))
-    shorter = measures.rows[order][np.arange(len(order)), np.argmin(life, axis=1)]
-    short = np.flatnonzero(is_short)
-    closest = short[np.unique(shorter[short], return_index=True)[1]]
-    order = order[np.sort(np.concatenate([np.flatnonzero(is_strong), closest]))]
-    # A weight of 0 would be no edge.
-    weights, n = 1.0 + np.arange(len(order)), len(lifetimes)
-    rows = measures.rows[order].astype(np.int32).T  # SciPy 1.11 takes no wider ones
-    edges = coo_array((weights, tuple(rows)), shape=(n, n))
-    kept = np.sort(minimum_spanning_tree(edges.tocsr()).data).astype(np.int64) - 1
-    return np.asarray(order[kept])
 
 
 def _group_distances(

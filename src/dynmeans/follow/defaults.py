@@ -43,7 +43,7 @@ INTERFACES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     "tune": {NUMBERS: _REPEATABLE},
     "cluster": _INPUT,
     "dynmeans cluster": {**_INPUT, STREAM: _MESSAGES},
-    "dynmeans suggest": {NUMBERS: _TABLE},
+    "dynmeans suggest": _INPUT,
     # Code that reads windows itself is told of the first row that lacks a value.
     "Run": {NUMBERS: _MESSAGES},
     "foreach_batch": {STREAM: _MESSAGES},

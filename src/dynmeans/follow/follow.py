@@ -12,7 +12,7 @@ from dynmeans.engine.checks import entropy_of_seed
 from dynmeans.engine.device_input import to_numpy
 from dynmeans.engine.execution import DEFAULT, Execution, get_execution
 from dynmeans.engine.guard import MANY_CLUSTERS
-from dynmeans.engine.native import load_fast_follow
+from dynmeans.engine.native import step_if_small
 from dynmeans.engine.sequence import small_sequence, step_sequence
 from dynmeans.families.evidence import Evidence
 from dynmeans.follow.clusterers import method_text
@@ -24,13 +24,7 @@ from dynmeans.follow.init_memory import (
     resolve_penalties,
     settle,
 )
-from dynmeans.follow.lifetimes import (
-    MOST_IDS,
-    MOST_WAITING,
-    Lifetimes,
-    add_batch_to_lifetimes,
-    lifetimes_of_sequence,
-)
+from dynmeans.follow.lifetimes import Lifetimes, add_batch_to_lifetimes, lifetimes_of_sequence
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.model_config import ModelConfig
 from dynmeans.inputs.batch_times import BatchTime
@@ -73,6 +67,7 @@ class Step:
     def distances(self) -> FloatArray:
         """Return the distance of each row to the center of its cluster; NaN if it has none."""
         points, labels, known = self.points.points, self.clustering.labels, self.after
+        assert len(points) == len(labels), "rows of noise have no points"
         if known.n_clusters == 0:
             return np.full(len(points), np.nan)
         away = points - known.centers[_rows_of(labels, known.ids)]
@@ -146,11 +141,6 @@ def labels_of(steps: Sequence[Step]) -> list[IntArray]:
     return [step.clustering.labels for step in steps]
 
 
-# From a memory, points and elapsed to the memory and the step after them, in one crossing into
-# compiled code; None where anything needs more.
-follow_if_small = load_fast_follow(Memory, Step, Lifetimes, MOST_WAITING, MOST_IDS, MANY_CLUSTERS)
-
-
 class Plan(NamedTuple):
     """What a model configuration comes to for a memory."""
 
@@ -160,7 +150,22 @@ class Plan(NamedTuple):
     orders: VisitingOrders
     execution: Execution
     space: Space
-    is_quick: bool  # whether a small batch needs nothing but a step
+    most_clusters: int  # up to here a small batch needs nothing but a step; 0: it needs more
+
+
+def follow_if_small(memory: Memory, points: Any, elapsed: float) -> tuple[Memory, Step] | None:
+    """Take in a small batch in one call into C++; None if it needs more than a step."""
+    plan, before = memory.plan, memory.clusters
+    if plan is None or plan.most_clusters == 0 or elapsed < 1.0:
+        return None
+    stepped = step_if_small(points, None, before, plan.penalties, plan.orders, elapsed)
+    if stepped is None or len(stepped[0].ids) > plan.most_clusters:
+        return None
+    after, clustering = stepped
+    lifetimes = add_batch_to_lifetimes(memory.lifetimes, clustering, after)
+    return memory.with_clusters(after, lifetimes), Step(
+        before, elapsed, clustering, after, plan.space
+    )
 
 
 def follow(
@@ -181,7 +186,8 @@ def follow(
         quick: tuple[Memory, Step] | None = follow_if_small(memory, batch.points, elapsed)
         if quick is not None:
             return quick[0], quick[1].with_points(batch)
-    points = map_batch(batch, plan.space)
+    known = known_rows(batch, plan.space)
+    points = map_batch(batch if known is None else batch.taken(known), plan.space)
     before = memory.clusters
     ready = on_course(plan.space, before, plan.penalties, elapsed)
     after, clustering = finder_of(model_config.method).find(points, ready, plan, elapsed)
@@ -201,7 +207,19 @@ def follow(
         plan,
         memory.method,
     )
+    if known is not None:
+        labels = np.full(batch.n_points, -1)
+        labels[known] = clustering.labels
+        clustering = replace(clustering, labels=labels)
     return kept, Step(before, elapsed, clustering, after, plan.space, points)
+
+
+def known_rows(batch: AnyBatch, space: Space) -> Any:
+    """Say which rows are not noise; None if no row is."""
+    if not space.has_noise or type(batch) is not Batch:
+        return None
+    known = batch.points.any(axis=1)
+    return None if known.all() else known
 
 
 def follow_all(
@@ -214,6 +232,7 @@ def follow_all(
     """Take in batches one after the other, in one crossing where they are small; the same bits."""
     steps: list[Step] = []
     is_started = not memory.is_initialized or memory.clusters.n_steps > 0
+    is_started |= memory.space.has_noise
     if is_started or memory.space.is_curved or not finder_of(model_config.method).is_compiled:
         for batch, gap in zip(batches, elapsed, strict=True):
             memory, step = follow(model_config, memory, batch, gap, execution)
@@ -258,8 +277,11 @@ def make_plan(model_config: ModelConfig, memory: Memory, execution: Execution = 
         execution.backend, execution.acceleration, execution.n_threads, model_config.max_clusters
     )
     is_raw = isinstance(memory.space_or_raw, Raw)
-    is_quick = memory.is_initialized and is_raw and running is DEFAULT and not model_config.families
+    is_quick = (
+        memory.is_initialized and is_raw and running.is_compiled and not model_config.families
+    )
     is_quick &= finder_of(model_config.method).is_compiled and not penalties.is_on_sphere
+    most_clusters = min(MANY_CLUSTERS - 1, running.max_clusters or MANY_CLUSTERS)
     return Plan(
         model_config if memory.is_initialized else None,
         execution,
@@ -269,7 +291,7 @@ def make_plan(model_config: ModelConfig, memory: Memory, execution: Execution = 
         ),
         running,
         memory.space_or_raw,
-        is_quick,
+        most_clusters if is_quick else 0,
     )
 
 

@@ -63,6 +63,21 @@ class Memory:
     plan: Any = None  # what the last model configuration came to; made again where it is missing
     method: str = OURS
 
+    def with_clusters(self, clusters: ClusterState, lifetimes: Lifetimes) -> "Memory":
+        """Return the memory after one more batch of which nothing else is kept."""
+        return Memory(
+            clusters,
+            self.space,
+            self.penalties,
+            self.seed,
+            self.n_features,
+            self.feature_names,
+            lifetimes,
+            self.evidence,
+            self.plan,
+            self.method,
+        )
+
     @property
     def is_initialized(self) -> bool:
         """Whether space and penalties are known."""

@@ -3,12 +3,14 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from dynmeans.algorithm.forecast import Forecast, forecast
 from dynmeans.engine.batch import AnyBatch
 from dynmeans.engine.execution import DEFAULT, Execution
 from dynmeans.follow.courses import on_course
 from dynmeans.follow.finder import finder_of
-from dynmeans.follow.follow import make_plan
+from dynmeans.follow.follow import known_rows, make_plan
 from dynmeans.follow.init_memory import map_batch
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.model_config import ModelConfig
@@ -24,13 +26,19 @@ def predict(
     """Return the identity and the cost of each row, where the rows lie.
 
     As of the last batch, or as a batch would see it that comes `elapsed` steps later; -1 where a
-    new cluster would be cheaper. Of clusters that another method found, the nearest: they may have
-    any shape.
+    new cluster would be cheaper, and for noise, which costs nothing. Of clusters that another
+    method found, the nearest: they may have any shape.
     """
     plan = make_plan(model_config, memory, execution)
-    points = map_batch(rows, memory.space_or_raw)
+    known = known_rows(rows, memory.space_or_raw)
+    points = map_batch(rows if known is None else rows.taken(known), memory.space_or_raw)
     ready = on_course(plan.space, memory.clusters, plan.penalties, elapsed)
-    return finder_of(memory.method).predict(points, ready, plan, elapsed)
+    found = finder_of(memory.method).predict(points, ready, plan, elapsed)
+    if known is None:
+        return found
+    labels, costs = np.full(len(known), -1), np.zeros(len(known))
+    labels[known], costs[known] = found
+    return labels, costs
 
 
 def distances(memory: Memory, rows: AnyBatch) -> Any:

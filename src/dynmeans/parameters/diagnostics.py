@@ -202,7 +202,7 @@ def _check_lifetimes(trials: Trials, chosen: Setting) -> ArgumentText | None:
 
 
 def _check_hint(trials: Trials, chosen: Setting, hint: Hint | None) -> ArgumentText | None:
-    found = trials.candidate(chosen).n_clusters
+    found = trials.candidate(chosen).n_repeated
     if hint is None or hint.is_met(found):
         return None
     batch = trials.feed.batch_noun

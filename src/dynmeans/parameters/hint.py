@@ -4,10 +4,7 @@ from typing import NamedTuple
 
 from dynmeans.inputs.argument_text import ArgumentText
 
-_ABOUT = 1.5  # A number is met within this factor.
-_TRUSTED = 2.2  # Within this factor of a hint the points know better how many there are.
-_MUCH_FINER = 6.0  # families that share the points evenly, in units of those hinted at
-_ONE, _MORE = 1.2, 1.5  # clusters in a batch
+_ABOUT = 4 / 3  # A number is met within a third.
 
 
 class Hint(NamedTuple):
@@ -20,23 +17,29 @@ class Hint(NamedTuple):
     high: float
     is_joined: bool
 
+    def is_near(self, found: float) -> bool:
+        """Whether so many clusters in a batch are as many as asked for, but for a third.
+
+        >>> Hint(4, 6, False).is_near(7.9), Hint(4, 6, False).is_near(8.1)
+        (True, False)
+        """
+        return not (self.is_coarse(found) or self.is_fine(found))
+
+    def is_coarse(self, found: float) -> bool:
+        """Whether so many are too few by more than a third."""
+        return found < self.low / _ABOUT
+
+    def is_fine(self, found: float) -> bool:
+        """Whether so many are too many by more than a third."""
+        return found > self.high * _ABOUT
+
     def is_met(self, found: float) -> bool:
-        """Whether so many clusters in a batch are about as many; too many may be joined.
+        """Whether so many clusters in a batch will do; too many may be joined.
 
         >>> Hint(4, 4, False).is_met(5), Hint(4, 4, False).is_met(9), Hint(4, 4, True).is_met(9)
         (True, False, True)
         """
-        if self.is_joined:
-            return not self.is_coarse(found)
-        return self.low / _ABOUT <= found <= self.high * _ABOUT
-
-    def is_coarse(self, found: float) -> bool:
-        """Whether so many are far too few, or one where there should be more."""
-        return found < self.low / _TRUSTED or (found < _ONE and self.low >= _MORE)
-
-    def is_fine(self, found: float) -> bool:
-        """Whether so many, counted by their shares of the points, are far too many."""
-        return found > self.high * _MUCH_FINER
+        return self.is_near(found) or (self.is_joined and found > self.low)
 
     def render(self, found: float, batch: str = "window") -> ArgumentText | None:
         """Say what to do where another number was found, though it is about as many.

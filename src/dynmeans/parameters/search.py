@@ -87,7 +87,7 @@ def _search_still(trials: Trials) -> Setting:
 def search_near(trials: Trials, hint: Hint) -> Setting:
     """Return the free choice if it has about as many clusters in a batch, else one that has."""
     free = search(trials)
-    found = trials.candidate(free).n_clusters
+    found = trials.candidate(free).n_repeated
     if hint.is_met(found) and (hint.is_joined or trials.has_lasting_clusters(free)):
         return free
     return _search_number(trials, hint.nearest(found), free.motion)
@@ -117,7 +117,9 @@ def _level_of_number(trials: Trials, start: Setting, n_clusters: float) -> Setti
     enough = min(n_clusters, most)
 
     def number(setting: Setting) -> float:
-        return trials.candidate(setting).n_clusters
+        # Where every row is by itself, single points are all there is.
+        found = trials.candidate(setting)
+        return max(found.n_repeated, found.n_clusters / trials.points.n_batches)
 
     coarse = fine = replace(start, level=_COARSEST_LEVEL)
     while number(fine) < enough and fine.level < _FINEST_LEVEL:

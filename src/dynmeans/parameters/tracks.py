@@ -8,6 +8,7 @@ from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 
 _KEPT = 0.99  # of the spread within batches: squared distances shrink by no more on average
 _FEW = 8  # features that are left as they are
+_LONE = 2  # points of an identity that is no cluster
 _FLATTEST = 1e-12  # variance of the narrowest direction of all points, in units of the widest
 
 
@@ -102,6 +103,19 @@ def share_seen(labels: IntArray, starts: IntArray) -> float:
     first = np.flatnonzero(np.append(True, np.diff(cells[:, 0]) != 0))
     last = np.append(first[1:], len(cells)) - 1
     return len(cells) / float(np.sum(cells[last, 1] - cells[first, 1] + 1))
+
+
+def repeated_per_batch(labels: IntArray, starts: IntArray) -> float:
+    """Identities that a batch holds, on average, without those of one or two points in all.
+
+    >>> repeated_per_batch(np.array([0, 0, 5, 0, 0, 0]), np.array([0, 3, 6]))
+    1.0
+    """
+    _, places, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    batches = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    is_counted = (counts > _LONE)[places]
+    cells = np.unique(places[is_counted] * (len(starts) - 1) + batches[is_counted])
+    return len(cells) / (len(starts) - 1)
 
 
 def leading_axes(batches: list[BatchArray]) -> FloatArray | None:

@@ -11,7 +11,7 @@ from dynmeans.algorithm.motion import velocity_mask
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.sequence import label_sequence
 from dynmeans.parameters.description_length import describe
-from dynmeans.parameters.tracks import Points, share_seen
+from dynmeans.parameters.tracks import Points, repeated_per_batch, share_seen
 from dynmeans.records.arrays import IntArray
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import MOTIONS, Penalties
@@ -135,6 +135,7 @@ class Trials:
             bits=describe(points, labels, moving_features).length / math.log(2.0) / points.weight,
             n_clusters=n_seen / self.points.n_batches,
             n_clusters_total=n_clusters_total,
+            n_repeated=repeated_per_batch(labels, self.points.starts),
         )
 
     def _penalties(self, setting: Setting) -> Penalties:

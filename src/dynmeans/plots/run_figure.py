@@ -49,8 +49,9 @@ def _draw_all(run: Run) -> tuple[History, Any]:
     history = History(feature_names=run.config.features)
     history.cluster_names = run.edits.display_names()
     # A writer may commit between the two: the samples, read first, set the end.
-    for record, sample in zip(run.history(labels=False), samples, strict=False):
-        history.add(replace(record, labels=sample.cluster_ids))
+    shown = run.edits.resolve_ids
+    for record, sample in zip(run.history(labels=False, joined=True), samples, strict=False):
+        history.add(replace(record, labels=shown(sample.cluster_ids)))
     return history, [sample.points for sample in samples]
 
 

@@ -22,7 +22,7 @@ class FamilyTree:
     ids: IntArray  # (n_identities,); the identities, ascending
     joined: IntArray  # (n_joins, 2); one member of each of the two sides
     # (n_joins,); level at which the two sides become one, ascending; a squared distance. Those
-    # that touch join below 0, closest first: their contact index less the 8 up to which two touch.
+    # that touch join below 0, closest first: from -8, in contact as close as can be, to 0.
     heights: FloatArray
     # (n_joins,); mean squared distance between the two sides while both were seen, without the
     # part that is sampling error.
@@ -118,6 +118,23 @@ class Families:
         """Return the families at the level where a batch holds about as many."""
         n_families = check_number("n_families", n_families, above=0)
         return self.cut(self._level_of_number(n_families))
+
+    def about_even(self, n_families: float) -> "Families":
+        """As `about`, counted by their shares of the points: what is small counts little."""
+        n_families = check_number("n_families", n_families, above=0)
+        levels = np.concatenate([[APART], self.levels])
+        first, end = 0, len(levels) - 1
+        while first < end:  # Families only grow with the level.
+            middle = (first + end) // 2
+            if self.cut(levels[middle]).effective_n_families <= n_families:
+                end = middle
+            else:
+                first = middle + 1
+        near = [self.cut(level) for level in levels[max(first - 1, 0) : first + 1]]
+        return min(
+            reversed(near),
+            key=lambda one: abs(np.log(max(one.effective_n_families, 1.0) / n_families)),
+        )
 
     @cached_property
     def mean_per_batch(self) -> float:

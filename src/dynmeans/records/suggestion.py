@@ -31,12 +31,15 @@ class Candidate:
         Clusters seen in a batch, on average.
     n_identities : int
         Different clusters over all batches.
+    n_repeated : float
+        Clusters seen in a batch, on average, without those of one or two points in all batches.
     """
 
     penalties: Penalties
     bits: float
     n_clusters: float
     n_clusters_total: int
+    n_repeated: float = 0.0
 
 
 def _plain_distance(squared: float) -> str:
@@ -65,6 +68,8 @@ class Suggestion:
         What a batch is called where it came from: "window" where rows were cut into windows.
     uses_matching : bool
         Whether the clusters are those of another clusterer, and only matched.
+    reason : str
+        Why it was chosen, where that is not the length of a description.
     format_distance : callable
         Says a squared distance in the unit of the space.
     """
@@ -79,6 +84,7 @@ class Suggestion:
     warnings: tuple[ArgumentText, ...] = ()
     batch_noun: str = "batch"
     uses_matching: bool = False
+    reason: str = ""
     format_distance: Callable[[float], str] = _plain_distance
 
     @property
@@ -139,6 +145,8 @@ class Suggestion:
         return [ArgumentText(text) for text in words]
 
     def _reason_in_words(self) -> str:
+        if self.reason:
+            return self.reason
         if self.uses_matching:
             return "The distance is half of the usual one between neighbors."
         why = "describes the points most briefly" if self.has_lasting_clusters else "is the safest"

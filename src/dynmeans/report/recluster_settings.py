@@ -7,6 +7,7 @@ import numpy as np
 
 from dynmeans.engine.checks import entropy_of_seed
 from dynmeans.records.penalties import Penalties
+from dynmeans.spaces.cosine import Cosine
 from dynmeans.spaces.cyclic import Angle
 from dynmeans.spaces.geo import Geo
 from dynmeans.spaces.mixed import Mixed
@@ -64,6 +65,7 @@ def encode_recluster(data: "ReportData") -> dict[str, Any] | None:
         "reach": max(1.0, penalties.reach),
         "revival": penalties.revival,
         "motion": penalties.motion,
+        "centers": penalties.centers,
         "moving": is_moving,
         "n_init": trial.n_init,
         "random_state": trial.random_state,
@@ -93,6 +95,8 @@ def pieces_of(space: Space, features: list[int], weight: float = 1.0) -> list[An
     if isinstance(space, Angle):
         angle = {"kind": "angle", "period": space.period}
         return [{**angle, "features": [feature], **told} for feature in features]
+    if isinstance(space, Cosine) and space.axes is None and space.mean is None:
+        return [{"kind": "direction", "features": features, **told}]
     if isinstance(space, Raw | Standard):
         spread = space.spread.tolist() if isinstance(space, Standard) else [1.0] * len(features)
         return [{"kind": "scaled", "features": features, "scales": spread, **told}]

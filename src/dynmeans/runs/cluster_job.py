@@ -9,11 +9,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dynmeans.engine.batch import Batch
+from dynmeans.families.levels import FINE
 from dynmeans.follow.clusterers import OURS
 from dynmeans.follow.defaults import TEXTS, VECTORS, defaults_of
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.model_config import ModelConfig
+from dynmeans.follow.usual_choice import usual_choice
 from dynmeans.inputs.argument_text import ArgumentText
+from dynmeans.inputs.format_count import format_count
 from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import check_range
 from dynmeans.parameters.hint import Hint
@@ -30,13 +34,14 @@ from dynmeans.runs.analysis.suggested_matches import (
     format_suggested_matches,
     suggested_matches_of_run,
 )
-from dynmeans.runs.analysis.topics import group_run, name_topics
+from dynmeans.runs.analysis.topics import group_run, stop_word_note
 from dynmeans.runs.configuration import N_KEPT, RunConfig
 from dynmeans.runs.input import Input
+from dynmeans.runs.levels import LevelsInTime, write_levels
 from dynmeans.runs.reading.columns import match_features
 from dynmeans.runs.reading.live_windows import LiveWindows
 from dynmeans.runs.reading.sources.source import Source
-from dynmeans.runs.reading.window import WindowOptions
+from dynmeans.runs.reading.window import Window, WindowOptions
 from dynmeans.runs.reading.windows import Windows
 from dynmeans.runs.run import OnWindow, Run
 from dynmeans.runs.stopping import StoppedError
@@ -45,14 +50,13 @@ from dynmeans.runs.store.schema import DATABASE
 from dynmeans.runs.store.store import check_may_create
 from dynmeans.runs.streams.addresses import open_stream
 from dynmeans.runs.streams.stream_windows import StreamWindows
-from dynmeans.runs.texts import vector_names
+from dynmeans.runs.texts import vector_names, vectors_of
 from dynmeans.runs.warm_up import (
     BufferedWindows,
     initial_memory,
     needs_warm_up,
     raise_on_first_read,
 )
-from dynmeans.spaces.named import find_space
 
 # From the rows of the source, if they are known, those read before, and the names of the features,
 # to what sees each window.
@@ -74,6 +78,7 @@ class JobResult:
     unread: str = ""  # A time that could not be read
     is_stopped: bool = False
     new_cluster_distance: str = ""
+    stop_words: ArgumentText | None = None  # What to do about topics that words of grammar name
     notes: tuple[ArgumentText, ...] = ()  # What the user may want to know, and do about it
 
 
@@ -113,6 +118,10 @@ class ClusterJob:
     unset_fields: Sequence[str] = ()
     name_by: str | None = None  # Column whose values or words name the clusters
     sample_size: int = N_KEPT  # Rows of each window that the run keeps
+    # "fine", "default" or "coarse": which clusters are shown. None: those shown so far; of a new
+    # run the default ones where penalties are chosen, and where they are given those as found.
+    level: str | None = None
+    noise: float | None = None  # Most rows that may be noise, as a share
 
     def start(
         self,
@@ -135,34 +144,41 @@ class ClusterJob:
             if done.suggestion is not None and done.suggestion.warnings:
                 told = [[doubt.template, *doubt.values] for doubt in done.suggestion.warnings]
                 open_run[0].store.note({"warnings": told})
+            done = self._with_levels(open_run[0], done)
             self._name(open_run[0], source, done)
             return done
 
+    def _with_levels(self, run: Run, done: JobResult) -> JobResult:
+        """Find the three levels, on all there is, and count at the one that is shown."""
+        if not run.config.model_config.families or not done.status.n_windows:
+            return done
+        hint = run.config.model_config.n_clusters
+        write_levels(run.store, chosen=self.level, noise=self.noise, hint=hint)
+        return replace(done, status=replace(run.status(), is_running=False))
+
     def _name(self, run: Run, source: Source | None, done: JobResult) -> None:
         """Name clusters by the words of a column, where one was named for that."""
-        if (column := self.name_by or self.windows.text) is None or not done.n_windows:
+        if not done.n_windows:
+            return
+        if self.windows.text is not None:
+            group_run(run)
+        column = self.name_by or self.windows.text
+        if column is None or column == self.windows.text:
             return
         if source is None:
-            if self.windows.text == column:
-                return
             raise InputError("describe", "is for files and frames")
-        if self.windows.text == column:
-            group_run(run)
-            name_topics(run, column, source)
-        else:
-            name_clusters_by_terms(run, column, source)
+        name_clusters_by_terms(run, column, source)
 
     def choose(self) -> tuple[Suggestion, int]:
         """Choose penalties on the first windows, without a run; also count the rows left out."""
         choices: list[Suggestion] = []
         with self.open_source() as source:
             config = self.config(source)
-            if not config.model_config.is_auto:
-                rule = "are not chosen in the space {!r}: there {:.3g} suits most streams"
-                space = find_space(config.model_config.space)
-                raise InputError("penalties", rule, space.name, space.usual_penalty or 0.0)
             ahead = _ahead(self.input, _windows(self, source, None))
-            initial_memory(config, ahead.first, choices.append)
+            if config.model_config.is_auto:
+                initial_memory(config, ahead.first, choices.append)
+            else:
+                choices.append(_usual(config, ahead.first))
         return choices[0], sum(window.n_dropped_rows for window in ahead.first)
 
     def open_source(self) -> AbstractContextManager[Source | None]:
@@ -190,7 +206,19 @@ class ClusterJob:
             if self.unset_fields and len(vectors) == len(columns):
                 model_config = self._with_defaults(model_config, VECTORS)
         kept = {"input": self.input.name, **fields}
+        model_config = replace(
+            model_config, families=model_config.families or self._is_joined(model_config)
+        )
         return RunConfig(features, model_config, kept, self.sample_size)
+
+    def _is_joined(self, model_config: ModelConfig) -> bool:
+        """Say whether evidence is gathered for joining; texts have levels of their own."""
+        if self.windows.text is not None or model_config.method != OURS:
+            if self.level not in (None, FINE):
+                rule = "is for clusters of {method='dynmeans'} in columns of numbers"
+                raise InputError("level", rule, got=self.level)
+            return False
+        return self.level not in (None, FINE) or (self.level is None and model_config.is_open)
 
     def _with_defaults(self, model_config: ModelConfig, kind: str) -> ModelConfig:
         usual = defaults_of("cluster", kind)
@@ -226,6 +254,16 @@ class ClusterJob:
     def _is_empty(self) -> bool:
         with Run.open(self.out) as run:
             return run.store.is_empty
+
+
+def _usual(config: RunConfig, windows: Sequence[Window]) -> Suggestion:
+    """Count clusters at the usual penalty of the space, and at a coarser and a finer one."""
+    if config.model_config.penalties.new_penalty is not None:
+        raise InputError("new_penalty", "is given, so there is nothing to choose")
+    as_vectors = vectors_of(config.source)
+    seen = [as_vectors(window) for window in windows]
+    batches = [Batch(window.points, window.weights) for window in seen]
+    return usual_choice(config.model_config, batches, [window.elapsed for window in windows])
 
 
 def _windows(job: ClusterJob, source: Source | None, position: Mapping[str, Any] | None) -> Any:
@@ -325,6 +363,7 @@ class _JobRun:
                 ", ".join(f"{n:,} lack {name!r}" for name, n in missing.items() if n),
                 hint="Check that these columns hold numbers, and how they are written.",
             )
+        stop_words = stop_word_note(run)
         return JobResult(
             status=status,
             n_windows=status.n_windows - before.n_windows,
@@ -337,12 +376,20 @@ class _JobRun:
             unread=getattr(windows, "unread", ""),
             is_stopped=is_stopped,
             new_cluster_distance=new_cluster_distance(run),
-            notes=tuple(filter(None, _notes(run, initial_memory.choice))),
+            stop_words=stop_words,
+            notes=tuple(filter(None, (stop_words, *_notes(run, initial_memory.choice)))),
         )
 
     def _take_all(self, run: Run, windows: Any, **options: Any) -> bool:
         """Take all windows in; say whether the job was stopped on the way."""
-        with self.job.after.make_hook(run, self.stop) as after_commit:
+        with self.job.after.make_hook(run, self.stop) as send:
+            levels = LevelsInTime(run.store, run.config.model_config.n_clusters)
+
+            def after_commit() -> None:
+                if run.config.model_config.families:
+                    levels.after_commit()
+                send()
+
             try:
                 if self.job.input.is_stream:
                     run.process(windows, after_commit=after_commit, **options)
@@ -357,6 +404,10 @@ class _JobRun:
 def _notes(run: Run, choice: Suggestion | None) -> Iterator[ArgumentText | None]:
     """Say what was not found as it was asked for or told, and what else it might be."""
     yield suggest_space(run)
+    if n_wordless := run.status().n_wordless:
+        yield ArgumentText(
+            f"{format_count(n_wordless, 'row')} without a word: noise, with label -1."
+        )
     # A cluster was forgotten: others may be the same.
     if (
         penalties := run.penalties

@@ -15,12 +15,13 @@ import numpy as np
 from dynmeans.inputs.format_count import format_count
 from dynmeans.inputs.input_error import InputError
 from dynmeans.records.arrays import IntArray
+from dynmeans.runs.levels import StoredLevels, read_levels, write_levels
 from dynmeans.runs.store.edit_log import append_edits, read_edits
 from dynmeans.runs.store.store import Store
 
 WORDS = "words"  # of the manifest: names that clusters have until people give them others
 GROUPS = "groups"  # of the manifest: clusters that are shown as others, by `n_clusters`
-NAME, MERGE, PIN, UNDO = KINDS = ("name", "merge", "pin", "undo")
+NAME, MERGE, SPLIT, PIN, UNDO = KINDS = ("name", "merge", "split", "pin", "undo")
 MAX_CHARACTERS = 200
 
 
@@ -29,7 +30,7 @@ class Edit:
     """One edit."""
 
     edit_id: int  # Its place in the log, from 1
-    kind: str  # {"name", "merge", "pin", "undo"}; what was done
+    kind: str  # {"name", "merge", "split", "pin", "undo"}; what was done
     # To whom; of a merger the identity that stays; None where an edit is undone.
     cluster_id: int | None
     # Of a merger the identity that is shown as the other; of "undo" the number of the edit.
@@ -103,10 +104,14 @@ def replay(log: Iterable[Edit], groups: Mapping[int, int] | None = None) -> Edit
             names |= {k: edit.text} if edit.text else {}
         elif edit.kind == PIN:
             pinned.add(k)
+        elif edit.kind == SPLIT:
+            merged = {i: root for i, root in merged.items() if root != k}
         elif edit.kind == MERGE and other is not None:
             root, leaf = merged.get(k, k), merged.get(other, other)
             group = [leaf, *(i for i, resolve_ids in merged.items() if resolve_ids == leaf)]
             merged |= {i: root for i in group if i != root}
+    for k in sorted(names):  # at another level a cluster may have another oldest member
+        names.setdefault(merged.get(k, k), names[k])
     return Edits(every.log, MappingProxyType(names), MappingProxyType(merged), frozenset(pinned))
 
 
@@ -164,6 +169,11 @@ class Editing:
     """Names, mergers and pins of a run; also while another process writes to it."""
 
     _store: Store
+    config: Any
+
+    def lock(self) -> None:
+        """Keep others from writing, until the run is closed."""
+        raise NotImplementedError
 
     @property
     def edits(self) -> Edits:
@@ -173,14 +183,40 @@ class Editing:
         """
         groups = self.groups.merged
         edits = replay((Edit(**row) for row in read_edits(self._store)), groups)
-        words = {int(k): name for k, name in (self._store.manifest(WORDS) or {}).items()}
+        topics = self._store.query("SELECT cluster_id, name FROM topics WHERE name <> ''")
+        words = {row["cluster_id"]: row["name"] for row in topics}
+        words |= {int(k): name for k, name in (self._store.manifest(WORDS) or {}).items()}
         return replace(edits, names=MappingProxyType(words | dict(edits.names))) if words else edits
 
     @property
     def groups(self) -> Edits:
-        """The groups that `n_clusters` asked for, as mergers before any edit; none otherwise."""
+        """The clusters at the level shown, as mergers of subclusters before any edit."""
+        if (levels := self.levels) is not None:
+            return replay((), levels.joins)
         kept = self._store.manifest(GROUPS) or {}
         return replay((), {int(k): root for k, root in kept.items()})
+
+    @property
+    def levels(self) -> StoredLevels | None:
+        """Three answers, fine, default and coarse, and which one is shown; None without."""
+        return read_levels(self._store)
+
+    def choose_level(self, name: str) -> None:
+        """Show clusters at another level: "fine", "default" or "coarse"; edits stay."""
+        if self.levels is None:
+            hint = "Cluster with {level='default'}."
+            raise InputError("level", "needs a run of joined clusters", got=name, hint=hint)
+        self.lock()
+        write_levels(self._store, chosen=name, hint=self.config.model_config.n_clusters)
+
+    def split_cluster(self, cluster_id: int, *, author: str | None = None) -> Edit:
+        """Show the subclusters of a cluster by themselves; no label is modified."""
+        _check_known(self._store, cluster_id)
+        if cluster_id not in self.edits.merged.values():
+            hint = "A smaller {new_penalty} finds more."
+            raise InputError("cluster", ": {} has no subclusters", cluster_id, hint=hint)
+        row = {"kind": SPLIT, "cluster_id": int(cluster_id)}
+        return _append(self._store, author, lambda _: [row])[0]
 
     def name_cluster(self, cluster_id: int, name: str, *, author: str | None = None) -> Edit:
         """Give a cluster a name of at most 200 characters; an empty one takes it away.

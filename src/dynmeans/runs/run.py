@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from dynmeans.engine.execution import get_execution
+from dynmeans.families.levels import FINE
 from dynmeans.files.history_tables import as_frame
 from dynmeans.follow.follow import make_plan
 from dynmeans.follow.init_memory import OnSuggestion, log_suggestion
@@ -19,13 +20,15 @@ from dynmeans.follow.model_config import PARAMETERS
 from dynmeans.inputs.batch_times import read_times
 from dynmeans.inputs.input_error import InputError
 from dynmeans.records.history import History
+from dynmeans.records.joined import join_records
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 from dynmeans.records.step_record import StepRecord
-from dynmeans.runs.analysis.edited_tables import with_edits, with_names
+from dynmeans.runs.analysis.edited_tables import join_rows, with_edits, with_names
 from dynmeans.runs.analysis.status import RunStatus, status_of
 from dynmeans.runs.configuration import RunConfig, describe_differences
 from dynmeans.runs.edits import Editing
+from dynmeans.runs.levels import StoredLevels
 from dynmeans.runs.reading.sampling import Sample
 from dynmeans.runs.reading.window import Window
 from dynmeans.runs.stopping import until_stopped
@@ -145,7 +148,8 @@ class Run(Editing, AbstractContextManager["Run"]):
             Name of this call. All its windows become one commit, and a call whose token was
             committed before does nothing: a caller that repeats itself changes nothing.
         on_window : callable, optional
-            Called with the record and the window after each step, before it is durable.
+            Called with the record and the window after each step, before it is durable. If it
+            raises, all windows up to this one are committed, unless there is a `token`.
         commit_seconds : float
             Windows are committed in groups, at least this often; 0 commits each by itself.
         after_commit : callable, optional
@@ -229,17 +233,30 @@ class Run(Editing, AbstractContextManager["Run"]):
         return self._store.label_files()
 
     def clusters(
-        self, *, status: str | None = None, limit: int | None = None, frame: str = "pandas"
+        self,
+        *,
+        status: str | None = None,
+        limit: int | None = None,
+        frame: str = "pandas",
+        level: str | None = None,
     ) -> Any:
         """One row for each cluster: life, size, status and last center in the source's units.
 
-        With `status` of those that are "seen", "unseen" or "forgotten", with `limit` of the newest.
-        Also what people made of it: `name`, `merged_into`, which differs from `cluster_id` where it
-        was merged, and `is_pinned`.
+        With ``level="fine"`` one row for each subcluster; by default clusters are those of the
+        level shown. With `status`, only those that are "active", "inactive" or "forgotten"; with
+        `limit`, only the newest. Also the edits: `name`, `merged_into`, which differs from
+        `cluster_id` if the cluster was merged, and `is_pinned`.
         """
+        is_joined = level != FINE and (self.levels or StoredLevels()).chosen != FINE
+        chosen = (None, None) if is_joined else (status, limit)
         with self._store.snapshot():
-            wanted = self.config.features, self.cluster_state, status, limit
-            table = run_tables.clusters_table(self._store, *wanted)
+            table = run_tables.clusters_table(
+                self._store, self.config.features, self.cluster_state, *chosen
+            )
+            if is_joined:
+                table = join_rows(table, self.edits, run_tables.ids_by_window(self._store))
+        if is_joined:
+            table = run_tables.newest_of_status(table, status, limit)
         return as_frame(with_edits(table, self.edits), frame)
 
     def events(
@@ -258,14 +275,24 @@ class Run(Editing, AbstractContextManager["Run"]):
         return as_frame(with_names(table, self.edits), frame)
 
     def history(
-        self, *, labels: bool = True, first_step: int = 0, last_step: int | None = None
+        self,
+        *,
+        labels: bool = True,
+        first_step: int = 0,
+        last_step: int | None = None,
+        joined: bool = False,
     ) -> History:
-        """Return the records of windows, by default of all; without `labels` it stays small."""
+        """Return the records of windows, by default of all; without `labels` it stays small.
+
+        With `joined` of the clusters at the level shown, otherwise of subclusters.
+        """
         history = History(feature_names=self.config.features)
         history.cluster_names = self.edits.display_names()
         wanted = len(self.config.features), labels, first_step, last_step
         with self._store.snapshot():
             records = list(run_tables.step_records(self._store, *wanted))
+        if joined:
+            records = list(join_records(records, self.edits.resolve_ids))
         names = [None if record.when is None else str(record.when) for record in records]
         times = read_times(names)
         for row, record in enumerate(records):

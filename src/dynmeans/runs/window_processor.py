@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain, islice
 from typing import Any
@@ -42,7 +43,8 @@ class WindowProcessor:
         self._columns: list[list[str]] | None = store.manifest("label_columns")
         self._pending = Commit()
         self._last: Step | None = None
-        self._texts = Texts(store, config.source) if config.source.get("text") else None
+        is_text = bool(config.source.get("text"))
+        self._texts = Texts(store, config.source, memory) if is_text else None
 
     def begin(self, windows: Iterable[Window], on_suggestion: OnSuggestion) -> Iterable[Window]:
         """Choose on the first windows what the configuration leaves open; return all windows."""
@@ -71,7 +73,8 @@ class WindowProcessor:
             self._keep(window, step, record)
             n_windows += 1
             if on_window is not None:
-                on_window(record, window)
+                with self._committing_first(token):
+                    on_window(record, window)
             n_rows += window.n_points
             is_due = time.monotonic() - last_commit >= commit_seconds or n_rows >= MAX_GROUP_ROWS
             if token is None and is_due:
@@ -111,14 +114,19 @@ class WindowProcessor:
         self, stream: Iterator[Window], token: str | None
     ) -> tuple[Window, Step, StepRecord] | None:
         """Step on the next window. If that fails, what was taken in before is committed first."""
-        try:
+        with self._committing_first(token):
             window = next(stream, None)
             if window is None:
                 return None
             if self._texts is not None:
                 window = self._texts.as_vectors(window)
-                self._counts["n_wordless"] += int((~_has_word(window)).sum())
             return window, *self._step(window)
+
+    @contextmanager
+    def _committing_first(self, token: str | None) -> Iterator[None]:
+        """If the work within fails, commit what was taken in before; with a token, all is open."""
+        try:
+            yield
         except BaseException:
             if self._pending.windows and token is None:
                 self._commit()
@@ -165,10 +173,12 @@ class WindowProcessor:
     def _keep(self, window: Window, step: Step, record: StepRecord) -> None:
         """Put what the window leaves behind into the next commit."""
         pending, first_row = self._pending, self._counts["n_rows"]
+        distances = self._distances(window, step)
+        if self._texts is not None:
+            self._counts["n_wordless"] += int((~_has_word(window)).sum())
+            self._texts.add_to(pending, record, distances, step.after.ids)
         if window.n_points:
-            rows = make_label_table(
-                window, record.step, first_row, record.labels, self._distances(window, step)
-            )
+            rows = make_label_table(window, record.step, first_row, record.labels, distances)
             self._check_columns(rows.schema)
             pending.labels.append(rows)
         kept = sample_rows(first_row, window.n_points, self._config.sample_size)
@@ -208,8 +218,6 @@ class WindowProcessor:
     def _commit(self, token: str | None = None) -> None:
         pending, self._pending = self._pending, Commit()
         pending.memory = self._memory
-        if self._texts is not None:
-            self._texts.add_to(pending)
         pending.manifest["counts"] = dict(self._counts)
         pending.token = token
         self._store.commit(pending)

@@ -132,7 +132,7 @@ class Words(Cosine):
     """The space of vectors of words: `Cosine`, where a cosine below 0.15 starts a cluster.
 
     Two short texts on one topic share few words; what tells them from others is that most texts
-    share none.
+    share none. A row of zeros, which is a text without a word, is noise: its label is -1.
 
     Examples
     --------
@@ -141,6 +141,7 @@ class Words(Cosine):
     """
 
     name: ClassVar[str] = "words"
+    has_noise: ClassVar[bool] = True
     usual_penalty: ClassVar[float | None] = 2.0 * (1.0 - 0.15)
 
 

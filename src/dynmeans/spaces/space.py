@@ -34,6 +34,8 @@ class Space(ABC):
         Whether courses bend: `carried` says where they lead.
     centers : {"mean", "sphere"}
         Whether centers have length 1, as the points have.
+    has_noise : bool
+        Whether rows of zeros are noise, with the label -1, and not refused.
     usual_penalty : float, optional
         lambda where no penalties are given, in a space in which one suits most streams; without
         it, penalties are chosen from the points.
@@ -45,6 +47,7 @@ class Space(ABC):
     supports_velocity: ClassVar[bool] = True
     is_curved: ClassVar[bool] = False
     centers: ClassVar[str] = "mean"
+    has_noise: ClassVar[bool] = False
     usual_penalty: ClassVar[float | None] = None
 
     @property

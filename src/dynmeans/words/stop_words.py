@@ -4,32 +4,33 @@ from collections.abc import Iterable
 
 from dynmeans.inputs.input_error import InputError
 
-# The English list of scikit-learn (BSD 3-Clause; from the Glasgow Information Retrieval Group),
-# without its content words (fire, bill, mine, system, call, found and the like), with what is left
-# of contractions (don't is read as "don") and with words that say as little (new, says, get, use).
+# The English list of Snowball (BSD 3-Clause), with the modal verbs and the commonest words that it
+# names in its comments, and that of scikit-learn (BSD 3-Clause; from the Glasgow Information
+# Retrieval Group) without its nouns, adjectives, full verbs and abbreviations (fire, bill, mine,
+# system, call, found, un and the like). Also what is left of contractions: don't is read as "don".
 _ENGLISH = """
-about above across after afterwards again against ain all almost alone along already also
-although always am among amongst amoungst an and another any anyhow anyone anything anyway
-anywhere are aren around as at back be became because become becomes becoming been before
-beforehand behind being below beside besides between beyond both but by can cannot cant co con
-could couldn couldnt de didn do doesn don done dont down due during each eg eight either
-eleven else elsewhere enough etc even ever every everyone everything everywhere except few
-fifteen fifty first five for former formerly forty four from further get gets getting give go
-got had hadn has hasn hasnt have haven he hence her here hereafter hereby herein hereupon hers
-herself him himself his how however hundred ie if im in inc indeed into is isn it its itself
-just keep last latter latterly least less like ll ltd made make makes making many may me
-meanwhile might more moreover most mostly much must mustn my myself name namely needn neither
-never nevertheless new next nine no nobody none noone nor not nothing now nowhere of off often
-ok on once one only onto or other others otherwise our ours ourselves out over own per perhaps
-please put rather re said same say says see seem seemed seeming seems several she should
-shouldn since six sixty so some somehow someone something sometime sometimes somewhere still
-such take ten than that the their them themselves then thence there thereafter thereby
-therefore therein thereupon these they third this those though three through throughout thru
-thus to together too toward towards twelve twenty two un under until up upon us use used using
-ve very via was wasn way we well were weren what whatever when whence whenever where
-whereafter whereas whereby wherein whereupon wherever whether which while whither who whoever
-whole whom whose why will with within without won would wouldn yes yet you your yours yourself
-yourselves
+about above across after afterwards again against all almost alone along already also although
+always am among amongst amoungst an and another any anyhow anyone anything anyway anywhere are
+aren arent around as at back be became because become becomes becoming been before beforehand
+behind being below beside besides between beyond both but by can cannot cant could couldn couldnt
+daren darent did didn didnt do does doesn doesnt doing don done dont down due during each eg eight
+either eleven else elsewhere enough etc even ever every everyone everything everywhere except few
+fifteen fifty first five for former formerly forty four from further get go goes had hadn hadnt
+has hasn hasnt have haven havent having he hence her here hereafter hereby herein hereupon hers
+herself high him himself his how however hundred ie if in indeed into is isn isnt it its itself
+just last latter latterly least less let like ll long made make many may me meanwhile might mightn
+mightnt more moreover most mostly much must mustn mustnt my myself namely needn neednt neither
+never nevertheless new next nine no nobody none noone nor not nothing now nowhere of off often old
+on once one only onto or other others otherwise ought oughtn oughtnt our ours ourselves out over
+own per perhaps please put rather re said same say says second see seem seemed seeming seems seen
+several shall shan shant she should shouldn shouldnt since six sixty so some somehow someone
+something sometime sometimes somewhere still such take ten than that the their theirs them
+themselves then thence there thereafter thereby therefore therein thereupon these they third this
+those though three through throughout thru thus to together too toward towards twelve twenty two
+under until up upon us ve very via was wasn wasnt way we well were weren werent what whatever when
+whence whenever where whereafter whereas whereby wherein whereupon wherever whether which while
+whither who whoever whole whom whose why will with within without won wont would wouldn wouldnt
+yet you your yours yourself yourselves
 """
 ENGLISH = frozenset(_ENGLISH.split())
 

@@ -11,6 +11,8 @@ from dynmeans.records.arrays import FloatArray, IntArray
 
 _LARGEST = 500  # clusters that Ward's method joins; it takes the square of them in memory
 _ROUNDS = 30  # of k-means
+_MIN_TEXTS = 10  # fewer are no topic of their own at the default level
+_COARSE = 20  # groups that a reader can keep in mind
 _TINY = 1e-12
 
 
@@ -36,6 +38,31 @@ def group_topics(centers: FloatArray, n_texts: FloatArray, n_groups: int) -> Int
     names = np.empty(groups.max() + 1, dtype=np.int64)
     names[np.unique(groups)[np.argsort(places)]] = np.arange(len(places))
     return names[groups]
+
+
+def text_levels(centers: FloatArray, n_texts: FloatArray) -> dict[str, IntArray]:
+    """Return a group for each cluster at three levels, each within the next coarser one.
+
+    fine: every cluster by itself. default: topics of ten texts and more, which smaller ones join
+    by the nearest direction. coarse: about twenty groups of those.
+
+    >>> centers, n_texts = np.eye(4)[[0, 1, 1]] + 0.1, np.array([20.0, 30.0, 2.0])
+    >>> {name: groups.tolist() for name, groups in text_levels(centers, n_texts).items()}
+    {'coarse': [1, 0, 0], 'default': [1, 0, 0], 'fine': [1, 0, 2]}
+    """
+    order = np.argsort(-n_texts, kind="stable")
+    fine = np.empty(len(order), dtype=np.int64)
+    fine[order] = np.arange(len(order))
+    large = order[: max(int(np.count_nonzero(n_texts >= _MIN_TEXTS)), 1)]
+    default = fine.copy()
+    if len(large) < len(order):
+        mean = (n_texts[:, None] * centers).sum(axis=0) / n_texts.sum()
+        directions = _unit(centers - mean)
+        small = order[len(large) :]
+        default[small] = np.argmax(directions[small] @ directions[large].T, axis=1)
+    sizes = np.bincount(default, n_texts, len(large))
+    groups = group_topics(centers[large], sizes, min(_COARSE, max(len(large) // 2, 2)))
+    return {"coarse": groups[default], "default": default, "fine": fine}
 
 
 def _unit(rows: FloatArray) -> FloatArray:

@@ -1,75 +1,59 @@
 """Names of topics: the words that most of their texts share."""
 
-from collections import Counter
+import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-
-from dynmeans.words.split_words import split_words
 
 MAX_CHARACTERS, MAX_WORDS = 30, 3
 _MIN_LIFT = 2.0  # times as frequent here as in all other texts
 _MIN_SHARE = 0.25  # of the share of the first word, for another one
 
 
-@dataclass(slots=True)
-class WordCounts:
-    """How many texts of each topic have each word.
+def topic_name(
+    words: Mapping[str, int], n_texts: int, seen_in: Mapping[str, int], n_all: int
+) -> str:
+    """Name a topic of so many texts, of which `words` counts those that have each word.
 
-    Examples
-    --------
-    >>> counts = WordCounts()
-    >>> for text in ["Rain in June", "Rain and flood", "Heavy rain"]:
-    ...     counts.add(1, text)
-    >>> for text in ["Cup final", "World cup", "Cup draw in June"]:
-    ...     counts.add(2, text)
-    >>> counts.names(frozenset({"in", "and"}))
-    {1: 'rain, flood, heavy', 2: 'cup, final, world'}
-    """
+    A word of the name is at least twice as frequent here as in the other of all `n_all` texts, of
+    which `seen_in` have it. Of equally frequent words that which is rarer elsewhere comes first,
+    then the longest, then the first of the alphabet.
 
-    words: dict[int, Counter[str]] = field(default_factory=dict)
-    sizes: Counter[int] = field(default_factory=Counter)
-
-    def add(self, topic: int, text: str) -> None:
-        """Count the words of one text."""
-        self.words.setdefault(topic, Counter()).update(set(split_words(text)))
-        self.sizes[topic] += 1
-
-    def names(self, stop_words: frozenset[str]) -> dict[int, str]:
-        """Return a name for each topic that has a word."""
-        every: Counter[str] = Counter()
-        for format_count in self.words.values():
-            every.update(format_count)
-        n_texts = self.sizes.total()
-        found = {}
-        for topic, format_count in self.words.items():
-            words = {word: n for word, n in format_count.items() if word not in stop_words}
-            if name := _name(_shares(words, self.sizes[topic], every, n_texts)):
-                found[topic] = name
-        return found
-
-
-def _shares(
-    words: Mapping[str, int], size: int, every: Mapping[str, int], n_texts: int
-) -> list[tuple[str, float]]:
-    """Return the words that are more frequent here than elsewhere, the most frequent first.
-
-    Of equals that which is rarer elsewhere, then the longest, then the first of the alphabet.
+    >>> words = {"rain": 3, "june": 1, "flood": 1}
+    >>> topic_name(words, 3, {"rain": 3, "june": 2, "flood": 1}, 6)
+    'rain, flood'
     """
     found = []
     for word, n in words.items():
-        elsewhere = (every[word] - n) / max(n_texts - size, 1)
-        if n / size >= _MIN_LIFT * elsewhere:
-            found.append((-n, elsewhere * n_texts if size > 1 else 0, -len(word), word))
-    return [(word, -n / size) for n, _, _, word in sorted(found)]
+        elsewhere = max(seen_in.get(word, n) - n, 0) / max(n_all - n_texts, 1)
+        if n / n_texts >= _MIN_LIFT * elsewhere:
+            found.append((-n, elsewhere if n_texts > 1 else 0.0, -len(word), word))
+    found.sort()
+    return _joined((word, -n / n_texts) for n, _, _, word in found)
 
 
-def _name(shares: Iterable[tuple[str, float]]) -> str:
-    """Join as many words as there is room for, as long as many texts share them."""
+def new_words(
+    words: Mapping[str, int], n_texts: int, before: Mapping[str, int], n_before: int
+) -> str:
+    """Name what is new in the texts of a window: words that the topic had less of before.
+
+    >>> new_words({"iraq": 9, "looting": 5, "war": 4}, 10, {"iraq": 80, "war": 60}, 90)
+    'looting'
+    """
+    scores = {}
+    for word, n in words.items():
+        usual = (before.get(word, 0) + 1.0) / (n_before + 2.0) if n_before else 1.0 / n_texts
+        if n > 1 and n / n_texts > usual:
+            scores[word] = n / n_texts * math.log(n / n_texts / usual)
+    ranked = sorted(scores, key=lambda word: (-scores[word], word))
+    return _joined((word, scores[word]) for word in ranked)
+
+
+def _joined(words: Iterable[tuple[str, float]]) -> str:
+    """Join as many words as there is room for, as long as they matter beside the first."""
     name, best, n_words = "", 0.0, 0
-    for word, share in shares:
-        best = best or share
+    for word, value in words:
+        best = best or value
         longer = f"{name}, {word}" if name else word
-        if n_words == MAX_WORDS or share < _MIN_SHARE * best:
+        if n_words == MAX_WORDS or value < _MIN_SHARE * best:
             break
         if len(longer) <= MAX_CHARACTERS:
             name, n_words = longer, n_words + 1

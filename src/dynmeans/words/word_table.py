@@ -1,8 +1,9 @@
 """WordTable: what is known of the words of a stream, and texts as unit rows (decision 0020)."""
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from dynmeans.engine.compiled import compiled
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.words.logarithm import rounded_logarithm
 from dynmeans.words.split_words import split_words
+from dynmeans.words.topics import WordsOfTexts
 
 Array = npt.NDArray[Any]
 WIDTH = 1024  # numbers of a vector, and signs of a word
@@ -20,6 +22,7 @@ MAX_WORDS = 30_000  # that are remembered
 _MAX_TEXTS = 1 << 17  # of one word, before its company is halved: its sums stay in 32 bits
 _BLOCK = 10_000  # texts that are looked at together
 _KNOWN, _PRIOR_PAIRS, _LEAST_WEIGHT, _LEAST_BASE = 8, 30.0, 0.05, 1e-4
+_COMMON = 1.0  # a word that weighs less stands beside any other
 _HALF_KNOWN = 10.0  # texts after which the company of a word is half as long as its signs
 _COLUMNS = {"seen_in": np.int64, "n_texts": np.int64, "last_seen": np.int64}
 
@@ -59,18 +62,23 @@ class WordTable:
         self.places: dict[str, int] = {}
         self.totals = Totals()
         self.total = np.zeros(WIDTH, np.int64)  # company of all words
+        self._n_words = 0  # that have rows in the tables
         self._signs = np.zeros((0, WIDTH // 8), np.uint8)
         self._company = np.zeros((0, WIDTH), np.int32)
         self._columns = {name: np.zeros(0, kind) for name, kind in _COLUMNS.items()}
         self._changed: set[str] = set()
         self._forgotten: set[str] = set()
+        self.last: WordsOfTexts | None = None  # what was transformed last
 
     def transform(self, texts: Iterable[str | None]) -> npt.NDArray[np.float32]:
         """Learn from the texts of a window, and return a row of length 1 for each.
 
         A text without a word that is no stop word is a row of zeros.
         """
-        blocks = list(_blocks(self._count(texts)))
+        listed = list(texts)
+        format_count = self._count(listed)
+        self.last = WordsOfTexts(listed, format_count.starts, format_count.words, list(self.places))
+        blocks = list(_blocks(format_count))
         self.totals.n_windows += 1
         for block in blocks:
             self._learn(block)
@@ -80,9 +88,27 @@ class WordTable:
 
     def map(self, texts: Iterable[str | None]) -> npt.NDArray[np.float32]:
         """Return rows without learning; a word that is new is known by its signs alone."""
+        n_known = self._n_words
         format_count = self._count(texts)
         rows = [self._rows(block) for block in _blocks(format_count)]
+        for word in list(islice(self.places, n_known, None)):
+            del self.places[word]
+        self._n_words = n_known
         return np.concatenate(rows) if rows else np.zeros((0, WIDTH), np.float32)
+
+    def seen_in(self, words: Collection[str]) -> tuple[dict[str, int], int]:
+        """Return how many texts so far have each of the words that are remembered, and of all."""
+        seen = self._columns["seen_in"]
+        found = {word: int(seen[self.places[word]]) for word in words if word in self.places}
+        return found, self.totals.n_texts
+
+    def are_common(self, words: Collection[str]) -> list[str]:
+        """Return those of the words that stand beside any other, as stop words do."""
+        known = [word for word in words if word in self.places]
+        places = np.array([self.places[word] for word in known], np.int64)
+        n = self._columns["n_texts"][places].astype(np.float64)
+        weights = self._weights(places, n)
+        return [word for word, weight in zip(known, weights, strict=True) if weight < _COMMON]
 
     def _count(self, texts: Iterable[str | None]) -> Counted:
         ends = [0]
@@ -101,16 +127,17 @@ class WordTable:
         return Counted(np.array(ends), np.array(words, np.int64), np.array(counts, np.float64))
 
     def _make_room(self) -> None:
-        n_old, n = len(self._signs), len(self.places)
-        if n == n_old:
-            return
-        new = list(self.places)[n_old:]
-        signs = np.stack([_signs_of(word) for word in new])
-        self._signs = np.concatenate([self._signs, signs])
-        room = np.zeros((n - n_old, WIDTH), np.int32)
-        self._company = np.concatenate([self._company, room])
-        for name, column in self._columns.items():
-            self._columns[name] = np.append(column, np.zeros(n - n_old, column.dtype))
+        """Add rows for new words; there is room for more of them, which are zeros until then."""
+        n_old, n = self._n_words, len(self.places)
+        if n > len(self._signs):
+            n_more = max(n, min(2 * n, self.most_words)) - len(self._signs)
+            self._signs = _with_room(self._signs, n_more)
+            self._company = _with_room(self._company, n_more)
+            for name, column in self._columns.items():
+                self._columns[name] = _with_room(column, n_more)
+        for place, word in enumerate(islice(self.places, n_old, None), n_old):
+            self._signs[place] = _signs_of(word)
+        self._n_words = n
 
     def _learn(self, format_count: Counted) -> None:
         """Add the rest of each text to the company of its words; rare words weigh more in it."""
@@ -178,14 +205,16 @@ class WordTable:
         names = list(self.places)
         columns = self._columns["seen_in"], self._columns["last_seen"]
         keys = sorted(range(len(names)), key=lambda k: (-columns[0][k], -columns[1][k], names[k]))
-        kept = np.array(sorted(keys[: self.most_words * 3 // 4]))
-        self.total = self.total - np.delete(self._company, kept, axis=0).sum(axis=0, dtype=np.int64)
-        self.totals.n_rests -= int(np.delete(self._columns["n_texts"], kept).sum())
-        self._forgotten.update(set(names).difference(names[k] for k in kept.tolist()))
+        n_kept = self.most_words * 3 // 4
+        kept, gone = np.array(sorted(keys[:n_kept])), np.array(keys[n_kept:])
+        self.total = self.total - self._company[gone].sum(axis=0, dtype=np.int64)
+        self.totals.n_rests -= int(self._columns["n_texts"][gone].sum())
+        self._forgotten.update(names[k] for k in gone.tolist())
         self._changed -= self._forgotten
         self._signs, self._company = self._signs[kept], self._company[kept]
         self._columns = {name: column[kept] for name, column in self._columns.items()}
         self.places = {names[k]: place for place, k in enumerate(kept.tolist())}
+        self._n_words = len(kept)
 
     def take_changes(self) -> tuple[list[tuple[Any, ...]], list[str]]:
         """Return the words that changed since last asked, as rows, and those that were forgotten.
@@ -225,6 +254,10 @@ class WordTable:
             for name, value in zip(_COLUMNS, counts, strict=True):
                 table._columns[name][place] = value
         return table
+
+
+def _with_room(rows: Array, n_more: int) -> Array:
+    return np.concatenate([rows, np.zeros((n_more, *rows.shape[1:]), rows.dtype)])
 
 
 def _signs_of(word: str) -> Array:

@@ -1,5 +1,7 @@
 """The stages of the GPU backend, in NumPy, give labels, centers and cost of the paper's loop."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from gpu_filter_twin import DOUBT, F, Filter, FilteredRows
@@ -10,7 +12,7 @@ from streams import light_batches
 
 from dynmeans.algorithm.cluster import cluster as reference
 from dynmeans.algorithm.deep_search import run_deep_search as deeper_reference
-from dynmeans.algorithm.sums import squared_distances
+from dynmeans.algorithm.sums import on_sphere, squared_distances
 from dynmeans.algorithm.update_state import advance_time
 from dynmeans.engine.gpu.host import border, passes
 from dynmeans.engine.gpu.host import cluster as cluster_module
@@ -101,6 +103,37 @@ def test_proposers_replayed_few_at_a_time_cause_the_same_events(case):
 @given(_cases(most_features=20))
 @settings(max_examples=70, deadline=None)
 def test_filters_and_bounds_leave_out_nothing_that_matters(case):
+    _check(case, FilteredRows)
+
+
+@st.composite
+def _sphere_cases(draw):
+    """Rows and remembered centers of length 1, with ties and opposites."""
+    points, weights, state, penalties, order, windows = draw(_cases(most_features=20))
+    cosine, gap = draw(st.floats(-0.2, 0.95)), draw(st.sampled_from([1.5, 4.0, np.inf]))
+    penalties = Penalties(
+        2.0 * (1.0 - cosine),
+        max_gap=gap,
+        reach=draw(st.sampled_from([1.0, 1.05, 1.5])),
+        revival=penalties.revival,
+    ).with_centers("sphere")
+    centers = on_sphere(state.centers)
+    if len(points) > 2 and len(centers):
+        points[1] = -points[0]
+        points[2] = centers[0]
+    kept = replace(state, centers=centers)
+    return on_sphere(points), weights, kept, penalties, order, windows
+
+
+@given(_sphere_cases())
+@settings(max_examples=120, deadline=None)
+def test_any_batch_on_the_sphere_gets_what_the_specification_finds(case):
+    _check(case)
+
+
+@given(_sphere_cases())
+@settings(max_examples=60, deadline=None)
+def test_filters_and_bounds_leave_out_nothing_that_matters_on_the_sphere(case):
     _check(case, FilteredRows)
 
 

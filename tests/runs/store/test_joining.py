@@ -1,5 +1,7 @@
 """Parts of labels are joined behind the run: no row is lost, and no reader notices."""
 
+import shutil
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -12,7 +14,7 @@ from dynmeans import Run
 from dynmeans.runs.after_commit import Retention
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
-from dynmeans.runs.store import compaction
+from dynmeans.runs.store import compaction, label_files
 from dynmeans.runs.store.label_tables import label_tables
 
 CONFIG = RunConfig(("x",), RECIPE)
@@ -23,6 +25,12 @@ def few(monkeypatch):
     monkeypatch.setattr(compaction, "AT_ONCE", 4)
 
 
+@pytest.fixture
+def an_hour_later(monkeypatch):
+    """What was joined goes at the next commit, or start."""
+    monkeypatch.setattr(label_files, "KEPT_SECONDS", -1.0)
+
+
 def windows(n, first=0, n_rows=3):
     return [Window(np.arange(n_rows)[:, None] * 9.0 + 0.01 * i) for i in range(first, first + n)]
 
@@ -31,7 +39,7 @@ def files_of(folder):
     return sorted(path.name for path in (folder / "labels").iterdir())
 
 
-def test_a_window_a_commit_leaves_few_files(tmp_path):
+def test_a_window_a_commit_leaves_few_files(tmp_path, an_hour_later):
     with Run.create(tmp_path / "run", CONFIG) as run:
         run.process(windows(300), commit_seconds=0.0)
         labels = run.labels()
@@ -40,6 +48,7 @@ def test_a_window_a_commit_leaves_few_files(tmp_path):
     assert labels["row_id"].tolist() == list(range(900))
     with Run.open(tmp_path / "run") as run:
         assert run.labels().equals(labels)
+        run.lock()
         assert [part.name for part in run.label_files()] == files_of(tmp_path / "run")
         assert (
             len(run.label_files()) <= 300 - 63 * 2
@@ -47,17 +56,19 @@ def test_a_window_a_commit_leaves_few_files(tmp_path):
         run.verify()
 
 
-def test_parts_are_joined_level_by_level(tmp_path, few):
+def test_parts_are_joined_level_by_level(tmp_path, few, an_hour_later):
     with Run.create(tmp_path / "run", CONFIG) as run:
         for i in range(200):
             run.process(windows(1, first=i))
             run._joining.close()
+    with Run.open(tmp_path / "run") as run:
+        run.lock()
     names = files_of(tmp_path / "run")
     assert len(names) < 16
     assert any(".3.parquet" in name for name in names)
 
 
-def test_readers_that_look_at_an_earlier_commit_read_all_its_rows(tmp_path, few):
+def test_readers_that_look_at_an_earlier_commit_read_all_its_rows(tmp_path, few, an_hour_later):
     folder = tmp_path / "run"
     with Run.create(folder, CONFIG) as run:
         run.process(windows(3), commit_seconds=0.0)
@@ -160,3 +171,37 @@ def test_parts_are_read_without_pandas(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "9 False"
+
+
+@pytest.mark.parametrize("then", ["run on", "end", "resume", "be killed"])
+def test_a_copy_of_the_database_and_then_of_the_labels_is_a_whole_run(tmp_path, few, then):
+    """As docs/runs.md says, whatever the run does between the two copies."""
+    folder, copy = tmp_path / "run", tmp_path / "copy"
+    copy.mkdir()
+    with Run.create(folder, CONFIG) as run:
+        run.process(windows(7), commit_seconds=0.0)
+        with sqlite3.connect(folder / "run.sqlite") as source:
+            source.backup(sqlite3.connect(copy / "run.sqlite"))
+        n_before = run.status().n_windows
+        for i in range(7, 40):
+            run.process(windows(1, first=i))
+            run._joining.close()
+        if then in ("run on", "be killed"):
+            shutil.copytree(folder / "labels", copy / "labels")
+    if then == "resume":
+        with Run.open(folder) as run:
+            run.process(windows(9, first=40), commit_seconds=0.0)
+    if then in ("end", "resume"):
+        shutil.copytree(folder / "labels", copy / "labels")
+    if then == "be killed":  # what is left of a commit that was not made goes at the next start
+        (folder / "labels" / "part-000000000099.parquet").write_bytes(b"half")
+        with Run.open(folder) as run:
+            run.lock()
+        assert "part-000000000099.parquet" not in files_of(folder)
+    with Run.open(copy) as run:
+        assert run.status().n_windows == n_before
+        run.verify()
+        assert run.labels()["step"].tolist() == np.repeat(np.arange(7), 3).tolist()
+    with Run.open(copy) as run:  # the copy goes on like the run itself
+        run.process(windows(1, first=7))
+        run.verify()

@@ -60,6 +60,7 @@ TARGETS = {
     "dask": Target("attack.targets.dask_cluster", 1.0, 120.0),
     "dask-borders": Target("attack.targets.dask_cluster", 1.0, 240.0),
     "gpu": Target("attack.targets.gpu", 1.0, 240.0),
+    "gpu-sphere": Target("attack.targets.gpu", 1.0, 240.0),
     "gpu-borders": Target("attack.targets.gpu", 1.0, 240.0),
     "gpu-threads": Target("attack.targets.gpu", 0.5, 240.0),
     "spark": Target("attack.targets.spark", 1.0, 240.0),

@@ -63,14 +63,12 @@ def _attack_large(rng: random.Random) -> int:
 def _forced(rng: random.Random, left_out: list[str]) -> Iterator[None]:
     """Begin whatever waits for many points or passes at once; leave out what is named."""
     dates = compiled.date_from(1, rng.choice([1, 1, 2, 3]))
-    block = compiled.follow_memory_from(16)
     compiled.leave_out(left_out)
     try:
         yield
     finally:
         compiled.leave_out([])
         compiled.date_from(*dates)
-        compiled.follow_memory_from(block)
 
 
 def _steps(stream: WildStream, execution: Execution) -> list[Stepped]:

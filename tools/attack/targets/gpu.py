@@ -10,6 +10,7 @@ import numpy as np
 
 from attack.targets import Case, Skipped
 from attack.wild_streams import compare_steps, wild_stream
+from dynmeans.engine import execution
 from dynmeans.engine.batch import Batch, make_rows
 from dynmeans.engine.execution import Execution
 from dynmeans.engine.gpu.host import border
@@ -17,8 +18,10 @@ from dynmeans.engine.step import step_batch
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
+from dynmeans.spaces.cosine import unit_rows
 
 _GPU, _NATIVE = Execution("gpu"), Execution("native")
+_WAYS = (_GPU, Execution("auto"))
 _WIDTHS = [1, 2, 2, 3, 5, 24, 200]  # Few: each has kernels of its own, compiled when first used.
 _BORDER_WIDTHS = [1, 2, 2, 3, 3, 5, 24]
 _BORDER_ROWS = (200, 60_000)
@@ -33,8 +36,10 @@ def ready(name: str) -> Iterator[Case]:
         cupy.zeros(1)
     except Exception as error:  # of a missing package, driver or card
         raise Skipped(f"no GPU: {type(error).__name__}") from error
-    if name != "gpu-threads":
-        yield _attack_stream if name == "gpu" else _attack_borders
+    execution._GPU_PAYS = 0  # "auto" takes the card for batches of any size
+    streams = {"gpu": _attack_stream, "gpu-sphere": _attack_sphere, "gpu-borders": _attack_borders}
+    if name in streams:
+        yield streams[name]
         return
     _attack_threads(random.Random(0))  # so that what the card and three threads take is there
     yield _attack_threads
@@ -61,14 +66,45 @@ def _attack_stream(rng: random.Random) -> None:
         batch, elapsed = _batch(rng, numbers, (n, d), scale, dtype), rng.choice([1.0, 0.5, 2.0])
         arguments = (batch, state, penalties, orders, elapsed)
         expected = step_batch(*arguments, _NATIVE)
-        compare_steps(step_batch(*arguments, _GPU), expected, f"from compiled code: batch {step}")
+        found = step_batch(*arguments, rng.choice(_WAYS))
+        compare_steps(found, expected, f"from compiled code: batch {step}")
         state = expected[0]
-        found, known = (
-            make_rows(batch, state.n_features).predict(state, penalties, way, 0.0)
-            for way in (_GPU, _NATIVE)
-        )
-        if not (np.array_equal(found[0], known[0]) and np.array_equal(found[1], known[1])):
-            raise AssertionError(f"predictions after batch {step} differ")
+        _compare_predictions(batch, state, penalties, step)
+
+
+def _compare_predictions(
+    batch: Batch, state: ClusterState, penalties: Penalties, step: int
+) -> None:
+    found, known = (
+        make_rows(batch, state.n_features).predict(state, penalties, way, 0.0)
+        for way in (_GPU, _NATIVE)
+    )
+    if not (np.array_equal(found[0], known[0]) and np.array_equal(found[1], known[1])):
+        raise AssertionError(f"predictions after batch {step} differ")
+
+
+def _attack_sphere(rng: random.Random) -> None:
+    """Every bit of a stream with centers of length 1."""
+    numbers = np.random.default_rng(rng.getrandbits(64))
+    d, dtype = rng.choice(_WIDTHS), rng.choice([np.float64, np.float64, np.float32])
+    penalties = Penalties(
+        2.0 * (1.0 - rng.uniform(-0.2, 0.95)),
+        max_gap=rng.choice([1.5, 3.0, 8.0]),
+        reach=rng.choice([1.0, 1.05, 1.5]),
+        revival=rng.choice(["paper", "exact"]),
+    ).with_centers("sphere")
+    orders = VisitingOrders(rng.getrandbits(32), rng.choice([1, 2]))
+    state = ClusterState.empty(d)
+    for step in range(rng.randint(1, 4)):
+        batch = _batch(rng, numbers, (rng.choice([0, 1, 5, 60, 300, 4000]), d), 1.0, dtype)
+        points = np.where((batch.points == 0).all(axis=1)[:, None], 1.0, batch.points)
+        batch = Batch(unit_rows(points.astype(dtype)), batch.weights)
+        arguments = (batch, state, penalties, orders, rng.choice([1.0, 0.5, 2.0]))
+        expected = step_batch(*arguments, _NATIVE)
+        found = step_batch(*arguments, rng.choice(_WAYS))
+        compare_steps(found, expected, f"from compiled code: batch {step}")
+        state = expected[0]
+        _compare_predictions(batch, state, penalties, step)
 
 
 def _batch(

@@ -11,6 +11,7 @@ from dynmeans.cli.options import FamilyOptions, RowOptions
 
 if TYPE_CHECKING:
     from dynmeans.runs.analysis.profiles import Profiles
+    from dynmeans.words.topics import Topic
 
 FILES = (".csv", ".parquet", ".geojson")
 _ROWS = ("describe", "input", "allow_stored_sql")
@@ -49,6 +50,7 @@ def clusters(
     from dynmeans.runs.export.export_labels import write_rows
     from dynmeans.runs.export.geojson import write_geojson
     from dynmeans.runs.run import Run
+    from dynmeans.runs.texts import topics_of
 
     if path is not None:
         check_file("path", path, FILES)
@@ -56,6 +58,7 @@ def clusters(
     with Run.open(run_folder) as run:
         families = FamilyOptions(**select_fields(FamilyOptions, fields)).of(run)
         found = describe_clusters(run, families=families, **asked)
+        topics = topics_of(run.store)
         if path is not None and path.suffix == ".geojson":
             write_geojson(run, path)
     if path is not None and path.suffix != ".geojson":
@@ -65,16 +68,16 @@ def clusters(
         return
     largest = sorted(range(len(found.ids)), key=lambda row: -found.lifetimes.n_points[row])[:top]
     for row in largest:
-        for line in _lines(found, row):
+        for line in _lines(found, row, topics.get(int(found.ids[row]))):
             print_line(line)
     if len(largest) < len(found.ids):
-        what = "family" if families is not None else "cluster"
+        what = "family" if families is not None else "topic" if topics else "cluster"
         print_line(
             f"and {format_count(len(found.ids) - len(largest), f'more {what}')} (--top, -o FILE)"
         )
 
 
-def _lines(found: "Profiles", row: int) -> list[str]:
+def _lines(found: "Profiles", row: int, topic: "Topic | None") -> list[str]:
     from dynmeans.inputs.format_count import format_count
     from dynmeans.runs.analysis.profiles import two_digits
 
@@ -90,4 +93,6 @@ def _lines(found: "Profiles", row: int) -> list[str]:
     facts |= {n: ", ".join(telling.values_of(k)) for n, telling in found.terms.items()}
     for telling in found.terms.values():
         facts["typical"] = telling.typical.get(k) or facts.get("typical", "")
+    if topic is not None:
+        facts |= {"typical": topic.typical, "latest": topic.recent[0] if topic.recent else ""}
     return lines + [f"    {fact:<7} {text}" for fact, text in facts.items() if text]

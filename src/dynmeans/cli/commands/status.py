@@ -41,7 +41,9 @@ def status(
         "from, to": f"{found.first_window or '-'}, {found.last_window or '-'}",
         "rows": f"{found.n_rows:,} ({found.n_dropped_rows:,} dropped, {found.n_late_rows:,} late)",
         "clusters": f"{found.n_active_clusters} now, {found.n_remembered} remembered, "
-        f"{found.n_clusters_total} in all",
+        f"{found.n_clusters_total} in all ({found.n_unconfirmed} unconfirmed)",
+        "level": f"{found.level}, {format_count(found.n_subclusters, 'subcluster')}, "
+        f"{format_count(found.n_noise, 'row')} of noise",
         "cost": "-" if found.cost is None else f"{found.cost:.6g}",
         "labels": f"{format_count(found.n_label_files, 'file')}, {found.label_bytes / 1e6:,.1f} MB",
     }

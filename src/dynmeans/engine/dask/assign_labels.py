@@ -53,9 +53,10 @@ class Remembered:
         return revival_costs(self.state, self.penalties)
 
     @property
-    def arrays(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    def arrays(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, bool]:
         """As the compiled module takes it."""
-        return self.state.centers, self.gamma, self.costs.offsets, self.costs.scales
+        costs, is_on_sphere = self.costs, self.penalties.is_on_sphere
+        return self.state.centers, self.gamma, costs.offsets, costs.scales, is_on_sphere
 
     def asleep(self, slots: IntArray) -> ClusterTable:
         """Some of the clusters, waiting to be revived."""
@@ -113,6 +114,7 @@ class PassRequests:
                 remembered.state.centers,
                 remembered.gamma,
                 remembered.penalties.new_penalty,
+                remembered.penalties.is_on_sphere,
             )
         )
 

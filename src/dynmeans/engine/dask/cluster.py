@@ -12,6 +12,7 @@ import numpy as np
 from dynmeans.algorithm.cluster import NO_FALL, has_risen
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask.assign_labels import PassRequests, Remembered, first_pass, later_pass
+from dynmeans.engine.dask.follow import follow_first
 from dynmeans.engine.dask.messages import BorderRows, ClientLabels, Labeling, Moves, OrderRun, Reply
 from dynmeans.engine.dask.pass_log import ClusterTable, PassLog
 from dynmeans.engine.execution import choose_n_threads
@@ -109,7 +110,8 @@ def cluster(requests: PassRequests) -> DaskSolution:
     """Cluster one batch from nothing, given what is remembered from earlier batches."""
     nobody = np.zeros(requests.remembered.state.n_clusters, dtype=np.int64)
     before, remembered = requests.before, requests.remembered
-    log, moves = first_pass(requests)
+    is_on_sphere = remembered.penalties.is_on_sphere
+    log, moves = (follow_first if is_on_sphere else first_pass)(requests)
     before, clusters = _move_centers(before, nobody, None, log, moves, remembered)
     return alternate(requests, DaskSolution(before, clusters, [clusters.cost]))
 

@@ -119,6 +119,46 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnRequest:
+    """Ask for the rows of a range of turns, first and last: the first pass on the sphere."""
+
+    before: Labeling
+    turns: tuple[int, int]
+    limit: int  # Rows to send back, at most, the first ones
+    kept_runs: tuple[str, ...]
+
+    def under(self, suffix: str) -> "TurnRequest":
+        """Return the same under another name of the run."""
+        return replace(self, before=self.before.under(suffix))
+
+    @property
+    def run(self) -> OrderRun:
+        """The run it belongs to."""
+        return self.before.run
+
+    @property
+    def pass_number(self) -> int:
+        """The first."""
+        return 1
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRows:
+    """Rows of a piece by increasing turn, complete up to `last`, and their places in the piece."""
+
+    turns: TurnArray
+    rows: FloatArray
+    weights: FloatArray
+    places: IntArray
+    last: int
+
+    def until(self, last: int) -> "TurnRows":
+        """Return the rows up to this turn."""
+        n = count_below(self.turns, last + 1)
+        return TurnRows(self.turns[:n], self.rows[:n], self.weights[:n], self.places[:n], last)
+
+
+@dataclass(frozen=True, slots=True)
 class Proposals:
     """Rows that want an inactive or a new cluster, by increasing turn.
 

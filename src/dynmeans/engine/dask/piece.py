@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from dynmeans.engine.checks import READABLE
+from dynmeans.engine.checks import READABLE, row_off_sphere
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask.chunks import (
     RowsChangedError,
@@ -60,11 +60,19 @@ class Piece:
         """Bytes of the rows, for Dask."""
         return object.__sizeof__(self) + sum(part.points.nbytes for part in self.parts)
 
-    def run(self, run: OrderRun, kept_runs: tuple[str, ...], positions: Words | None) -> PieceRun:
+    def run(
+        self,
+        run: OrderRun,
+        kept_runs: tuple[str, ...],
+        positions: Words | None,
+        followed: Any = None,
+    ) -> PieceRun:
         """What is known in this run; runs that are not kept are forgotten."""
         known = self._runs.get(run.name)
         if known is None:
             known = PieceRun(self, run, positions)
+        if followed is not None:
+            known.followed = followed
         kept = {name: self._runs[name] for name in kept_runs if name in self._runs}
         self._runs = {**kept, run.name: known}
         return known
@@ -84,6 +92,16 @@ class Piece:
         """Return the piece as points of a space, on the worker that holds it."""
         parts = [part._replace(points=map_on_device(space, part.points)) for part in self.parts]
         return Piece(self.infos, parts)
+
+    def row_off_sphere(self) -> tuple[int, float] | None:
+        """Return the first row of the batch that does not have length 1, with its length."""
+        found = []
+        for part in self.parts:
+            off = row_off_sphere(part.points)
+            if off is not None:
+                at = part.first_row + off[0] if part.numbers is None else int(part.numbers[off[0]])
+                found.append((at, off[1]))
+        return min(found, default=None)
 
     def magnitudes(self) -> tuple[FloatArray, float, float]:
         """Largest coordinate of each feature, least and largest weight, of rows that take part."""

@@ -24,6 +24,8 @@ from dynmeans.engine.dask.messages import (
     Reply,
     Request,
     Split,
+    TurnRequest,
+    TurnRows,
 )
 from dynmeans.engine.dask.pass_log import ClusterTable, PassLog, SlotChanges
 from dynmeans.engine.dask.piece_sets import answer_about_sets
@@ -69,6 +71,8 @@ class PieceRun:
         The rows that were sent in this pass, by their numbers: the client may decide about them.
     divided : tuple of int and Labels, optional
         How many splits were made of the labels, and the sets after them.
+    followed : Labels, optional
+        On the sphere: the labels of the first pass, which the client made.
     """
 
     def __init__(self, piece: "Piece", run: OrderRun, positions: Words | None) -> None:
@@ -76,6 +80,7 @@ class PieceRun:
         edges = np.cumsum([0, *(len(part.points) for part in self._parts)]).tolist()
         self._spans = [slice(*span) for span in pairwise(edges)]
         self._positions = positions
+        self.followed: Labels | None = None
         self._forget(edges[-1], n_passes=0)
 
     def _forget(self, n_rows: int, n_passes: int) -> None:
@@ -88,8 +93,10 @@ class PieceRun:
         self.in_doubt: tuple[Words, IntArray] | None = None
         self.divided: tuple[int, Labels] | None = None
 
-    def answer(self, request: Request | SetRequest) -> Any:
-        """Answer a request of either kind."""
+    def answer(self, request: Request | SetRequest | TurnRequest) -> Any:
+        """Answer a request of any kind."""
+        if isinstance(request, TurnRequest):
+            return self._rows_in_turn(request)
         self.reach(request.before)
         if isinstance(request, SetRequest):
             return answer_about_sets(self, request)
@@ -111,6 +118,20 @@ class PieceRun:
             with_sums = end == self._run.end and not len(proposals.turns)
             wished = None if is_first else self._moves(request.log, end, with_sums)
         return Reply(settled, wished, proposals, in_doubt)
+
+    def _rows_in_turn(self, request: TurnRequest) -> TurnRows:
+        first, last = request.turns
+        n_features = self._parts[0].points.shape[1]
+        turns, rows, n_found, places, weights = compiled.rows_in_turn(
+            self.arrays(),
+            self._run.seed,
+            to_words(first),
+            to_words(last),
+            request.limit,
+            n_features,
+        )
+        end = last if n_found == len(turns) else to_turn(turns[-1])
+        return TurnRows(turns, rows, weights, places, end)
 
     def reach(self, labeling: Labeling) -> None:
         """Bring the labels to those after some passes."""
@@ -196,7 +217,9 @@ class PieceRun:
 
     def _settle(self, log: PassLog, end: int) -> None:
         """Make the labels of all turns before `end` final."""
-        if self.settled < end:
+        if self.followed is not None and self.n_passes == 0:
+            self.next, self.movers = self.followed.copy(), None
+        elif self.settled < end:
             begin, is_known = self.settled, False
             if self.proposed is not None:
                 is_known = self.proposed[0] == begin and end <= self.proposed[1] + 1

@@ -49,8 +49,6 @@ def step(
     with lost_cluster_errors():
         depth = depth_of(orders, search) if batch.n_points else 0
         is_gathered = depth > (1 if isinstance(orders, VisitingOrders) else 0)
-        if penalties.is_on_sphere and batch.n_points:  # every point moves a center
-            is_gathered = True
         if is_gathered:
             return step_on_client(batch, state, penalties, orders, elapsed, SEARCHES[depth])
         return step_with_rounds(batch, state, penalties, orders, elapsed)[:2]
@@ -72,11 +70,12 @@ def step_with_rounds(
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What a step comes to; and, where its order has the rows, their places."""
+    """What a step comes to; and, where the rows are, their places and labels of a first pass."""
 
     arrived: ClusterState
     best: DaskSolution
     positions: list[Future]
+    followed: list[Future]
     rounds: list[Round]
 
     @classmethod
@@ -92,9 +91,10 @@ class _Found:
         arrived = advance_time(state, elapsed, penalties)
         remembered = Remembered(arrived, penalties)
         sums = sum_facts(batch.magnitudes, batch.n_points, batch.is_weighted, remembered)
-        workers = Workers(batch.client, batch.name, batch.pieces)
+        sizes = [sum(info.n_rows for info in infos) for infos in batch.chunks]
+        workers = Workers(batch.client, batch.name, batch.pieces, sizes)
         best: DaskSolution | None = None
-        best_positions: list[Future] = []
+        best_positions, best_followed = list[Future](), list[Future]()
         for number, (run, places) in enumerate(runs_of(orders, state, penalties, sums)):
             positions = []
             if places is not None:
@@ -105,11 +105,11 @@ class _Found:
             found = cluster(requests)
             # The first of equals is kept: a later one must be lower.
             if best is None or found.cost < best.cost * (1.0 - NO_FALL):
-                best, best_positions = found, positions
+                best, best_positions, best_followed = found, positions, workers.followed
         assert best is not None, "there is at least one order"
         if isinstance(orders, VisitingOrders) and orders.depth == 1:
             best = split_further(requests, best, run)
-        return cls(arrived, best, best_positions, workers.rounds)
+        return cls(arrived, best, best_positions, best_followed, workers.rounds)
 
     def named(
         self, batch: DaskBatch, state: ClusterState, penalties: Penalties, elapsed: float
@@ -118,7 +118,7 @@ class _Found:
         best, arrived = self.best, self.arrived
         after = update_state(best.counts, best.centers, arrived, state.centers, penalties, elapsed)
         rule = after, penalties
-        return after, _name_clusters(batch, best, self.positions, arrived, rule)
+        return after, _name_clusters(batch, best, (self.positions, self.followed), arrived, rule)
 
 
 def split_further(requests: PassRequests, best: DaskSolution, last_order: OrderRun) -> DaskSolution:
@@ -188,7 +188,7 @@ def _colocate_positions(piece: Piece, places: list[Words]) -> Words:
 def _name_clusters(
     batch: DaskBatch,
     solution: DaskSolution,
-    positions: list[Future],
+    beside: tuple[list[Future], list[Future]],
     arrived: ClusterState,
     rule: tuple[ClusterState, Penalties],
 ) -> Clustering:
@@ -197,7 +197,7 @@ def _name_clusters(
     n_new, seen = len(counts) - arrived.n_clusters, counts > 0
     ids = np.concatenate([arrived.ids, arrived.next_id + np.arange(n_new)])
     return Clustering(
-        labels=_name_rows(batch, solution.labeling, positions, ids, rule),
+        labels=_name_rows(batch, solution.labeling, beside, ids, rule),
         ids=ids[seen],
         counts=counts[seen] if batch.is_weighted else counts[seen].astype(np.int64),
         centers=centers[seen],
@@ -211,7 +211,7 @@ def _name_clusters(
 def _name_rows(
     batch: DaskBatch,
     labeling: Labeling,
-    positions: list[Future],
+    beside: tuple[list[Future], list[Future]],
     ids: IntArray,
     rule: tuple[ClusterState, Penalties],
 ) -> da.Array:
@@ -219,7 +219,9 @@ def _name_rows(
     client, name = batch.client, f"labels-{uuid.uuid4().hex}"
     message = client.submit(_identity, (labeling, ids, rule), pure=False)
     found = [
-        client.submit(_label_piece, message, piece, *positions[n : n + 1], pure=False)
+        client.submit(
+            _label_piece, message, piece, *(own[n] if own else None for own in beside), pure=False
+        )
         for n, piece in enumerate(batch.pieces)
     ]
     wait_for(found)
@@ -231,10 +233,12 @@ def _name_rows(
     return da.Array(graph, name, (tuple(batch.sizes),), dtype=np.int64)
 
 
-def _label_piece(message: Any, piece: Piece, positions: Words | None = None) -> list[IntArray]:
+def _label_piece(
+    message: Any, piece: Piece, positions: Words | None, followed: Any
+) -> list[IntArray]:
     """Identities of the rows of each chunk of a piece; predicted where the weight is 0."""
     labeling, ids, rule = message
-    run = piece.run(labeling.run, (), positions)
+    run = piece.run(labeling.run, (), positions, followed)
     run.reach(labeling)
     labels: IntArray = np.append(ids, -1)[run.labels]
     begin = 0

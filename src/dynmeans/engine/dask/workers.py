@@ -23,7 +23,7 @@ from dask.utils import parse_timedelta
 from distributed import Client, Future, Worker, get_worker
 from distributed.scheduler import KilledWorker
 
-from dynmeans.engine.dask.messages import Reply, Request
+from dynmeans.engine.dask.messages import Reply, Request, TurnRequest
 from dynmeans.engine.dask.set_messages import SetRequest
 
 logger = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ _LOOK_AGAIN = 0.5  # Seconds between two looks at whether there are workers at a
 _OPERATION = "dynmeans_answer"
 _MAX_ATTEMPTS = 100
 
-AnyRequest = Request | SetRequest
+AnyRequest = Request | SetRequest | TurnRequest
 
 
 class ClusterLostError(ConnectionError):
@@ -129,9 +129,10 @@ class Round:
 class Workers:
     """The workers that hold the pieces of one batch."""
 
-    def __init__(self, client: Client, batch: str, pieces: list[Future]) -> None:
-        self._client, self._batch, self._pieces = client, batch, pieces
+    def __init__(self, client: Client, batch: str, pieces: list[Future], sizes: list[int]) -> None:
+        self._client, self._batch, self._pieces, self.sizes = client, batch, pieces, sizes
         self._order, self._positions = "", list[Future]()
+        self._begin, self.followed = "", list[Future]()
         self._addresses: list[str] = []
         self._n_failures = 0
         self.rounds: list[Round] = []
@@ -144,6 +145,15 @@ class Workers:
     def visit_by(self, order: str, positions: list[Future]) -> None:
         """Take the places of the rows of each piece in a visiting order; these have `order_key`."""
         self._order, self._positions, self._addresses = order, positions, []
+
+    def begin_with(self, labels: list[Any], run: str) -> None:
+        """Give each piece the labels of the first pass of a run, made here; none before it."""
+        self._begin, self._addresses, self.followed = run if labels else "", [], []
+        for number, own in enumerate(labels):
+            # All that a worker needs to answer for a piece has to lie in one place.
+            there = self._pieces[number], *self._positions[number : number + 1]
+            key = order_key(self._batch, number, run)
+            self.followed.append(self._client.submit(_first_given, own, *there, key=key))
 
     def ask(self, request: AnyRequest) -> list[Any]:
         """Have every piece answer; returns when all have."""
@@ -168,7 +178,7 @@ class Workers:
 
     def _find_pieces(self) -> list[str]:
         """Let Dask make again what was lost; returns the workers that have pieces."""
-        beside = set(find_workers(self._positions))
+        beside = set(find_workers([*self._positions, *self.followed]))
         return sorted({*find_workers(self._pieces), *beside} - {""})
 
     def _call(self, request: AnyRequest) -> tuple[dict[int, Any], set[str], int]:
@@ -182,6 +192,7 @@ class Workers:
             "batch": self._batch,
             "n_pieces": self.n_pieces,
             "order": self._order,
+            "begin": self._begin,
         }
         present = set(self._client.nthreads()) & set(self._addresses)  # A dead one is waited for.
         answers = self._client.sync(
@@ -214,17 +225,24 @@ def piece_key(batch: str, number: int) -> str:
 
 
 def order_key(batch: str, number: int, order: str) -> str:
-    """Under which Dask keeps the places of the rows of a piece in a visiting order."""
+    """Under which Dask keeps the places of the rows of a piece in an order, or first labels."""
     return f"{batch}-{number}-{order}"
+
+
+def _first_given(values: Any, *there: Any) -> Any:
+    """Where the others are; they are given so that Dask runs this there."""
+    return values
 
 
 def answer_requests() -> None:
     """Have this worker answer requests, on the worker."""
     worker = get_worker()
 
-    async def handle(message: bytes, batch: str, n_pieces: int, order: str) -> dict[str, Any]:
+    async def handle(
+        message: bytes, batch: str, n_pieces: int, order: str, begin: str
+    ) -> dict[str, Any]:
         try:
-            replies: Any = await _answer(worker, message, batch, n_pieces, order)
+            replies: Any = await _answer(worker, message, batch, n_pieces, (order, begin))
         except Exception as error:
             replies = error
         return {"replies": pickle.dumps(replies, protocol=pickle.HIGHEST_PROTOCOL)}
@@ -233,7 +251,7 @@ def answer_requests() -> None:
 
 
 async def _answer(
-    worker: Worker, message: bytes, batch: str, n_pieces: int, order: str
+    worker: Worker, message: bytes, batch: str, n_pieces: int, beside: tuple[str, str]
 ) -> dict[int, Any]:
     """Replies for all pieces that are here.
 
@@ -247,10 +265,12 @@ async def _answer(
         async with free:
             try:
                 piece = worker.data[piece_key(batch, number)]
-                positions = worker.data[order_key(batch, number, order)] if order else None
+                positions, followed = (
+                    worker.data[order_key(batch, number, name)] if name else None for name in beside
+                )
             except KeyError:
                 return
-            run = piece.run(request.run, request.kept_runs, positions)
+            run = piece.run(request.run, request.kept_runs, positions, followed)
             replies[number] = await loop.run_in_executor(executor, partial(run.answer, request))
 
     here = [number for number in range(n_pieces) if piece_key(batch, number) in worker.data]

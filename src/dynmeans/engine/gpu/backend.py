@@ -11,7 +11,6 @@ from dynmeans.algorithm.cluster import NO_FALL
 from dynmeans.algorithm.update_state import advance_time, update_state
 from dynmeans.engine import native
 from dynmeans.engine.batch import Batch
-from dynmeans.engine.checks import refuse_sphere
 from dynmeans.engine.execution import DEFAULT, Execution
 from dynmeans.engine.gpu.blocks import Blocks
 from dynmeans.engine.gpu.device_orders import list_device_orders
@@ -58,7 +57,6 @@ def step(
 
     Labels are returned where the batch lies.
     """
-    refuse_sphere(penalties, "on a GPU")
     if not batch.has_weight:
         return _let_pass(batch, state, penalties, orders, elapsed)
     depth = depth_of(orders, search)
@@ -78,7 +76,7 @@ def _step_on_device(
     elapsed: float,
     depth: int,
 ) -> tuple[ClusterState, Clustering]:
-    rows, arrived = DeviceRows(blocks, weights), advance_time(state, elapsed, penalties)
+    rows, arrived = DeviceRows(blocks, weights, batch), advance_time(state, elapsed, penalties)
     points = blocks.points
     has_weights = weights is not None
     is_plain = isinstance(batch, Batch) and not has_weights

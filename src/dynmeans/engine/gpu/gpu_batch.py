@@ -13,6 +13,7 @@ from dynmeans.engine.checks import (
     check_features,
     check_size,
     check_weights,
+    row_off_sphere,
 )
 from dynmeans.engine.device_input import device_engine, is_on_device
 from dynmeans.engine.execution import Execution
@@ -56,6 +57,10 @@ class GpuBatch:
         """Return a copy in memory."""
         weights = None if self.weights is None else cp.asnumpy(self.weights)
         return Batch(cp.asnumpy(self.points), weights)
+
+    def row_off_sphere(self) -> tuple[int, float] | None:
+        """Return the first row that does not have length 1, with its length."""
+        return row_off_sphere(cp.asnumpy(self.points))
 
     def engine(self, execution: Execution) -> Any:
         """Return the module that runs a step on a GPU."""

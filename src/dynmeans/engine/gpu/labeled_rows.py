@@ -37,9 +37,9 @@ _SMALL_N_ROWS = 2**13  # that are put in order faster by counting than by sortin
 class LabeledRows:
     """What `DeviceRows` knows of its rows without comparing them with slots."""
 
-    def __init__(self, blocks: Blocks, weights: Any) -> None:
+    def __init__(self, blocks: Blocks, weights: Any, batch: Any = None) -> None:
         points = blocks.points
-        self._blocks, self.values, self.weights = blocks, points, weights
+        self._blocks, self.values, self.weights, self._batch = blocks, points, weights, batch
         self.n_points, self.n_features = points.shape
         self.has_weights = weights is not None
         self.row = row_type(points)
@@ -65,6 +65,15 @@ class LabeledRows:
         self._bounds.forget()
         self._early = None
         self.labels.fill(-1)
+
+    def in_visiting_order(self) -> tuple[Any, IntArray]:
+        """Return the batch in memory, and the numbers of all rows by their turns."""
+        order: IntArray = self.in_order(cp.arange(self.n_points, dtype=np.int32)).get()
+        return self._batch.to_numpy("a first pass on the sphere"), order
+
+    def give_labels(self, labels: IntArray) -> None:
+        """Take the labels of all rows from memory."""
+        self.labels[:] = cp.asarray(labels)
 
     def window_limits(self) -> list[int]:
         """Return the keys that end the stretches of a first pass, but for the last."""

@@ -13,7 +13,7 @@ from dynmeans.runs.analysis.edited_tables import names_of
 from dynmeans.runs.edits import Edits
 from dynmeans.runs.run import Run
 
-FAMILY, CLUSTER_NAME = "family_id", "cluster_name"
+FAMILY, SUBCLUSTER, CLUSTER_NAME = "family_id", "subcluster_id", "cluster_name"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,6 +22,8 @@ class LabelView:
 
     # Adds the column `family_id`: the family of the identity, confirmed or not.
     families: Families | None = None
+    # Adds the column `subcluster_id`: the part of its cluster, as found.
+    has_subclusters: bool = False
     # Every other identity becomes -1 in `cluster_id`, unless it is pinned.
     confirmed: IntArray | None = None
     # Merged identities become one in `cluster_id`; with names the column `cluster_name` is added.
@@ -31,6 +33,7 @@ class LabelView:
     def added_columns(self) -> tuple[str, ...]:
         """Names of the columns that the view adds."""
         family = () if self.families is None else (FAMILY,)
+        family += (SUBCLUSTER,) if self.has_subclusters else ()
         return (*family, CLUSTER_NAME) if self.edits.names else family
 
     def of(self, table: pa.Table) -> pa.Table:
@@ -38,6 +41,8 @@ class LabelView:
         ids = table["cluster_id"].to_numpy()
         if self.families is not None:
             table = table.append_column(FAMILY, pa.array(self.families.map_labels(ids)))
+        if self.has_subclusters:
+            table = table.append_column(SUBCLUSTER, pa.array(ids))
         if self.edits.names:
             table = table.append_column(CLUSTER_NAME, names_of(ids, self.edits))
         if self.confirmed is None and not self.edits.merged:
@@ -54,6 +59,12 @@ class LabelView:
 AS_STORED = LabelView()
 
 
+def view_of_run(run: Run, **options: Any) -> LabelView:
+    """Return the view at the level shown, with the edits in force."""
+    has_levels = run.levels is not None
+    return LabelView(edits=run.edits, has_subclusters=has_levels, **options)
+
+
 def confirmed_of_run(
     run: Run, *, min_cluster_size: float | None = None, min_batches: int | None = None
 ) -> IntArray:
@@ -61,6 +72,6 @@ def confirmed_of_run(
     model_config = run.config.model_config
     given: dict[str, Any] = {"min_cluster_size": min_cluster_size, "min_batches": min_batches}
     model_config = replace(model_config, **{name: n for name, n in given.items() if n is not None})
-    records = list(run.history(labels=False))
+    records = list(run.history(labels=False, joined=True))
     ids, counts = [record.ids for record in records], [record.counts for record in records]
     return confirmed_ids(ids, counts, model_config.min_cluster_size, model_config.min_batches)

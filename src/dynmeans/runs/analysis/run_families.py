@@ -24,7 +24,9 @@ def families_of_run(
     hint = model_config.n_clusters if is_free else None
     check_choice(chosen, n_families)
     if memory is not None and memory.evidence is not None:
-        return build_families(memory.evidence, level=chosen, n_families=n_families, hint=hint)
+        noise = None if run.levels is None else run.levels.noise
+        options = {"level": chosen, "n_families": n_families, "hint": hint, "noise": noise}
+        return build_families(memory.evidence, **options)
     if run.config.sample_size == 0:
         rule = "must be at least 1 to find families: they are found from the rows that a run keeps"
         raise InputError("sample_size", rule, got=0)

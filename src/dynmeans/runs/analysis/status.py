@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from dynmeans.runs.analysis.clusters_shown import clusters_shown
 from dynmeans.runs.reading.late_rows import late_share
 from dynmeans.runs.store.store import Store
 
@@ -32,6 +35,10 @@ class RunStatus:
     n_label_files: int  # files of labels
     label_bytes: int  # their size
     position: dict[str, Any] | None  # where the source stood after the last commit
+    level: str  # "fine", "default" or "coarse": which clusters are counted
+    n_subclusters: int  # the parts of clusters, as found
+    n_noise: int  # rows with the label -1 at this level
+    n_unconfirmed: int  # clusters below `min_cluster_size` or `min_batches`
     created_with: str | None  # version of dynmeans that made the folder
     last_written_with: str | None  # version that wrote to it last
 
@@ -42,6 +49,7 @@ def status_of(store: Store) -> RunStatus:
     last = list(store.rows("windows", "ORDER BY step DESC LIMIT 1"))
     parts = store.label_files()
     position = store.manifest("position")
+    shown = clusters_shown(store)
     row = dict(last[0]) if last else {}
     return RunStatus(
         folder=str(store.folder),
@@ -50,9 +58,13 @@ def status_of(store: Store) -> RunStatus:
         is_finished=bool((position or {}).get("is_finished")),
         n_windows=row.get("step", -1) + 1,
         time=row.get("time", 0.0),
-        n_active_clusters=len(row.get("ids", b"")) // 8,
+        n_active_clusters=shown.count(np.frombuffer(row.get("ids", b""), dtype=np.int64)),
         n_remembered=row.get("n_remembered", 0),
-        n_clusters_total=store.n_clusters_total,
+        n_clusters_total=shown.n_clusters,
+        level=shown.level,
+        n_subclusters=store.n_clusters_total,
+        n_noise=shown.n_noise,
+        n_unconfirmed=shown.n_unconfirmed,
         cost=row.get("cost"),
         first_window=first[0]["name"] if first else None,
         last_window=row.get("name"),

@@ -110,6 +110,12 @@ def _excluded(status: RunStatus) -> list[str]:
         (status.n_dead_letters, "because they could not be read"),
     )
     told = [f"{format_count(n, 'row')} left out {reason}." for n, reason in counts if n]
+    if n := status.n_noise:
+        told.append(
+            f"{format_count(n, 'row')} of noise, with the label -1: far from every cluster."
+        )
+    if n := status.n_unconfirmed:
+        told.append(f"{format_count(n, 'cluster')} unconfirmed: too small or seen too seldom.")
     if n := status.n_wordless:
         told.append(f"{format_count(n, 'row')} without a word: noise, with the label -1.")
     return told

@@ -1,51 +1,60 @@
 """Names of the topics of a run of texts, and their groups where a number was asked for."""
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Mapping
 
 import numpy as np
 import pyarrow as pa
 
+from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.numbers import check_range
-from dynmeans.records.arrays import IntArray
 from dynmeans.runs.edits import GROUPS, WORDS
-from dynmeans.runs.export.labeled_rows import labeled_rows
-from dynmeans.runs.reading.columns import quote_name
-from dynmeans.runs.reading.sources.sandboxed_duckdb import source_errors
-from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.run import Run
 from dynmeans.runs.store.run_tables import window_names
-from dynmeans.words.stop_words import stop_words
+from dynmeans.runs.store.schema import WORD_TABLE
+from dynmeans.runs.texts import table_of, topics_of
 from dynmeans.words.topic_groups import group_topics
-from dynmeans.words.topic_names import WordCounts
+from dynmeans.words.topic_names import topic_name
+from dynmeans.words.topics import Topic
 
-_MAX_NAMES = 5_000
+_SEEN_IN = "SELECT word, seen_in FROM words"
 _MIN_TEXTS = 10  # of a topic that is listed with the other small ones
+_LARGEST = 12  # topics that are looked at for stop words
 SMALL = "small topics"
 
 
-def name_topics(run: Run, column: str, source: Source) -> None:
-    """Name the clusters of a run by words that most of their texts share."""
-    counts, shown = WordCounts(), run.edits.resolve_ids
-    with source_errors():
-        for batch in labeled_rows(source, run, quote_name(column)):
-            ids = batch.column(2).fill_null(-1).to_numpy(zero_copy_only=False)
-            _count(counts, batch.column(0).to_pylist(), ids, shown)
-    fields = run.config.source
-    names = counts.names(stop_words(fields.get("language", "en"), fields.get("stop_words", ())))
-    largest = sorted(names, key=lambda k: (-counts.sizes[k], k))[:_MAX_NAMES]
-    run.lock()
-    run.store.note({WORDS: {str(k): names[k] for k in largest}})
+def name_groups(run: Run, roots: Mapping[int, int]) -> dict[int, str]:
+    """Name groups of clusters by words that most of their texts share.
+
+    `roots` has for each cluster the one that its group is shown as.
+    """
+    words, sizes = dict[int, Counter[str]](), Counter[int]()
+    for k, topic in topics_of(run.store).items():
+        root = roots.get(k, k)
+        words.setdefault(root, Counter()).update(topic.words)
+        sizes[root] += topic.n_texts
+    seen_in = {row["word"]: row["seen_in"] for row in run.store.query(_SEEN_IN)}
+    n_all = (run.store.manifest(WORD_TABLE) or {"n_texts": 0})["n_texts"]
+    named = {k: topic_name(words[k], sizes[k], seen_in, n_all) for k in words}
+    return {k: name for k, name in named.items() if name}
 
 
-def _count(
-    counts: WordCounts,
-    texts: list[str | None],
-    ids: IntArray,
-    shown: Callable[[IntArray], IntArray],
-) -> None:
-    for text, k in zip(texts, shown(ids).tolist(), strict=True):
-        if text and k >= 0:
-            counts.add(k, text)
+def stop_word_note(run: Run) -> ArgumentText | None:
+    """Say which of the largest topics are named by words that stand beside any other."""
+    if not run.config.source.get("text"):
+        return None
+    topics = topics_of(run.store)
+    largest = sorted(topics, key=lambda k: (-topics[k].n_texts, k))[:_LARGEST]
+    first = [topics[k].name.partition(", ")[0] for k in largest if topics[k].n_texts >= _MIN_TEXTS]
+    common = table_of(run.store, run.config.source).are_common(first)
+    if len(common) < 2:
+        return None
+    return ArgumentText(
+        f"{len(common)} of the {len(first)} largest topics are named by words that stand beside "
+        "any other word, as stop words do: {}. Leave them out by {language=...} or "
+        "{stop_words=...}.",
+        ", ".join(common),
+    )
 
 
 def group_run(run: Run) -> None:
@@ -64,6 +73,9 @@ def group_run(run: Run) -> None:
     roots = {int(g): int(ids[i]) for i, g in zip(order[::-1], groups[order[::-1]], strict=True)}
     merged = {str(k): roots[int(g)] for k, g in zip(ids.tolist(), groups, strict=True)}
     run.store.note({GROUPS: {k: root for k, root in merged.items() if int(k) != root}})
+    if run.config.source.get("text"):
+        names = name_groups(run, {int(k): root for k, root in merged.items()})
+        run.store.note({WORDS: {str(k): name for k, name in names.items()}})
 
 
 def topic_table(run: Run) -> pa.Table:
@@ -83,6 +95,8 @@ def topic_table(run: Run) -> pa.Table:
     if len(listed) < len(topics):
         members.append(np.flatnonzero(sizes[places] < _MIN_TEXTS))
         shown, names = [*shown, -1], [*names, SMALL]
+    texts = topics_of(run.store, set(shown))
+    told = [texts.get(k, Topic()) for k in shown]
     columns: dict[str, pa.Array] = {
         "cluster_id": pa.array(shown, pa.int64()),
         "name": pa.array(names, pa.string()),
@@ -93,4 +107,21 @@ def topic_table(run: Run) -> pa.Table:
     for name, choose in (("first", min), ("last", max)):
         steps = [choose(rows[i][f"{name}_step"] for i in m) for m in members]
         columns[f"{name}_window"] = pa.array([windows.get(step) for step in steps], pa.string())
+    columns["typical"] = pa.array([one.typical or None for one in told], pa.string())
+    columns["recent"] = pa.array([one.recent for one in told], pa.list_(pa.string()))
+    return pa.table(columns)
+
+
+def topic_words(run: Run) -> pa.Table:
+    """Return the words that are new in each topic, window by window: one row for each of both."""
+    windows, edits = window_names(run.store), run.edits
+    rows = list(run.store.rows("topic_words", "ORDER BY cluster_id, step"))
+    ids = [row["cluster_id"] for row in rows]
+    columns = {
+        "cluster_id": pa.array(ids, pa.int64()),
+        "name": pa.array(map(edits.name_of, ids), pa.string()),
+        "step": pa.array([row["step"] for row in rows], pa.int64()),
+        "window": pa.array([windows.get(row["step"]) for row in rows], pa.string()),
+        "words": pa.array([row["words"] for row in rows], pa.string()),
+    }
     return pa.table(columns)

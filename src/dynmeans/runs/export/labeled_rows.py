@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from dynmeans.inputs.format_count import format_count
-from dynmeans.runs.analysis.label_view import AS_STORED, CLUSTER_NAME, FAMILY, LabelView
+from dynmeans.runs.analysis.label_view import AS_STORED, CLUSTER_NAME, FAMILY, SUBCLUSTER, LabelView
 from dynmeans.runs.reading.columns import free_name, quote_name
 from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.run import Run
@@ -110,6 +110,7 @@ _KINDS: dict[str, Any] = {
     "cluster_id": pa.int64(),
     "distance": pa.float64(),
     FAMILY: pa.int64(),
+    SUBCLUSTER: pa.int64(),
     CLUSTER_NAME: pa.string(),
 }
 

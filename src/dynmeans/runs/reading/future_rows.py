@@ -6,10 +6,10 @@ the bound is held back until they do, and refused when the next row of its seque
 bound. What is decided depends on rows alone, and on what a position stores.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.reading.durations import in_words, parse_lateness
@@ -29,231 +29,262 @@ _N_NEAR_EARLY = 3  # and that few if all are within the bound
 _N_LEARNED = 30  # steps after which it is known
 _FADING = 0.97  # of the largest step, with each later one
 
-Sorted = tuple[LiveRow, bool]  # a row, and whether it is taken
+Decision = tuple[Any, bool]  # the number of a row that was held back, and whether it is taken
 
 
-@dataclass(slots=True, eq=False)
-class Ahead:
-    """A row that is ahead; `row` is None until it is read again after a stop."""
+class Limits(NamedTuple):
+    """How far one row may be ahead by the options: to be in its window, and to be ordinary."""
+
+    bound: float
+    step: float
+
+
+def limits_of(rows: LiveRows, options: WindowOptions) -> Limits | None:
+    """Return the limits once columns are known; None if windows are not cut by time."""
+    cut, given = rows.cut, options.max_ahead
+    if not isinstance(cut, TimeWindowRule):
+        return None
+    first = cut.length.start_of(0)
+    bound = cut.length.start_of(BOUND_WINDOWS) - first
+    if given is not None:
+        is_number = bool(rows.time_is_number)
+        bound = parse_lateness(given, is_number=is_number, argument="max_ahead")
+    step = max(cut.length.start_of(STEP_WINDOWS) - first, rows.allowed_lateness)
+    return Limits(bound, min(bound, step))
+
+
+class Ahead(NamedTuple):
+    """A row that is ahead: `is_read` is false until it is read again after a stop."""
 
     number: Any
     time: float
-    row: LiveRow | None
     is_held: bool = True  # or put into its window
+    is_read: bool = True
 
 
+@dataclass(frozen=True, slots=True)
 class FutureRowFilter:
-    """Says which rows are taken, and up to which time rows agree (`latest`, by sequence)."""
+    """Up to which time rows agree (`latest`, by sequence), and the rows that are ahead of it.
 
-    def __init__(
-        self, rows: LiveRows, options: WindowOptions, stored: Mapping[str, Any] | None = None
-    ) -> None:
-        stored = stored or {}
-        self._rows, self._options = rows, options
-        self._largest: float
-        self._n_steps: int
-        self._bounds: tuple[float, float] | None = None
-        self.latest: dict[str, float] = dict(stored.get("latest", {}))
-        self._largest, self._n_steps = stored.get("steps", (0.0, 0))
-        self._ahead = {
-            sequence: [Ahead((sequence, number), time, None, held) for number, time, held in some]
+    A value: `take`, `give_again` and `end` return the next one, and what is decided by now.
+    """
+
+    latest: Mapping[str, float] = field(default_factory=dict)
+    largest: float = 0.0  # step between rows
+    n_steps: int = 0
+    ahead: Mapping[str, tuple[Ahead, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def from_stored(cls, stored: Mapping[str, Any]) -> "FutureRowFilter":
+        """Read what a position keeps: rows that are held back were not read again yet."""
+        largest, n_steps = stored.get("steps", (0.0, 0))
+        ahead = {
+            sequence: tuple(Ahead((sequence, n), time, held, not held) for n, time, held in some)
             for sequence, some in stored.get("ahead", {}).items()
         }
+        return cls(dict(stored.get("latest", {})), largest, n_steps, ahead)
 
     def to_json_state(self) -> dict[str, Any]:
         """Return what a position keeps; numbers of rows are sequence and offset."""
         found: dict[str, Any] = {"latest": dict(self.latest)}
-        if self._n_steps:
-            found["steps"] = [self._largest, self._n_steps]
+        if self.n_steps:
+            found["steps"] = [self.largest, self.n_steps]
         ahead = {
             sequence: [[one.number[1], one.time, one.is_held] for one in some]
-            for sequence, some in self._ahead.items()
-            if some
+            for sequence, some in self.ahead.items()
         }
         return found | ({"ahead": ahead} if ahead else {})
 
-    def sorted(
-        self, row: LiveRow, sequence: str = "", behind: Collection[str] = ()
-    ) -> list[Sorted]:
-        """Return the rows that it is known of by now whether they are taken.
+    def take(
+        self,
+        limits: Limits,
+        number: Any,
+        time: float,
+        sequence: str = "",
+        behind: Collection[str] = (),
+    ) -> tuple["FutureRowFilter", list[Decision]]:
+        """Take a row; a sequence that is `behind` the others is compared with its own rows."""
+        one = Ahead(number, time)
+        if not self.latest:
+            return self._with(sequence, (*self.ahead.get(sequence, ()), one))._first(limits)
+        after, found = self._decide(limits, one, sequence, behind)
+        if not after.ahead:
+            return after, found
+        after, more = after._catch_up(sequence, behind)
+        return after, found + more
 
-        A sequence that is `behind` the others is compared with its own rows.
-        """
-        if row.time is None or not isinstance(self._rows.cut, TimeWindowRule):
-            return [(row, True)]
-        one = Ahead(row.number, row.time, row)
-        if self.latest:
-            return [*self._decide(one, sequence, behind), *self._reaches(sequence, behind)]
-        self._ahead.setdefault(sequence, []).append(one)
-        return self._first()
-
-    def awaits(self, sequence: str, number: Any) -> bool:
+    def awaits(self, number: Any) -> bool:
         """Say whether a row is held back, and was not read again yet."""
-        return self._find(sequence, number) is not None
+        some = self.ahead.get(number[0], ())
+        return any(one.number == number and not one.is_read for one in some)
 
-    def give_again(self, row: LiveRow, sequence: str) -> list[Sorted]:
-        """Take a held row that was read again; return the rows that are known of now."""
-        one = self._find(sequence, row.number[1])
-        assert one is not None
-        one.row = row
-        return [] if self.latest else self._first()
+    def give_again(self, limits: Limits, number: Any) -> tuple["FutureRowFilter", list[Decision]]:
+        """Take a row that was held back and is read again."""
+        some = self.ahead[number[0]]
+        read = [one._replace(is_read=one.is_read or one.number == number) for one in some]
+        after = self._with(number[0], tuple(read))
+        return (after, []) if self.latest else after._first(limits)
 
-    def rest(self, *, is_all: bool) -> Iterator[LiveRow]:
-        """Yield at the end what is held: all, or a row that no other was ever compared with."""
-        for sequence in list(self._ahead) if is_all or not self.latest else ():
-            for one in self._ahead.pop(sequence):
-                if one.is_held and one.row is not None:
-                    self._reach(one.time, sequence)
-                    yield one.row
-
-    @property
-    def held(self) -> list[LiveRow]:
-        """The rows that are held back."""
-        some = (one for each in self._ahead.values() for one in each if one.is_held)
-        return [one.row for one in some if one.row is not None]
+    def end(self, *, is_all: bool) -> tuple["FutureRowFilter", list[Decision]]:
+        """Take what is held at the end: all, or a row that no other was ever compared with."""
+        if self.latest and not is_all:
+            return self, []
+        after, found = replace(self, ahead={}), list[Decision]()
+        for sequence, some in self.ahead.items():
+            held = [one for one in some if one.is_held and one.is_read]
+            after = after._reach(sequence, *(one.time for one in held))
+            found += [(one.number, True) for one in held]
+        return after, found
 
     @property
     def first_held(self) -> float:
         """The earliest time of the rows that are held back."""
-        some = (one.time for each in self._ahead.values() for one in each if one.is_held)
+        some = (one.time for each in self.ahead.values() for one in each if one.is_held)
         return min(some, default=float("inf"))
 
-    def error(self, row: LiveRow) -> InputError:
-        """Say why a row is not taken."""
-        assert row.time is not None
-        is_number = bool(self._rows.time_is_number)
-        ahead = row.time - max(self.latest.values(), default=row.time)
-        return InputError(
-            "max_ahead",
-            ": {} is {} after all rows around it; one row may be {} ahead",
-            self._rows.position_of(row.number),
-            in_words(ahead, is_number=is_number),
-            in_words(self._bound(), is_number=is_number),
-            hint="Correct the clock that it came from, or allow for more.",
-        )
+    def bound(self, limits: Limits) -> float:
+        """How far one row may be ahead to be put into its window."""
+        return max(limits.bound, self._step(limits))
 
-    def _find(self, sequence: str, number: Any) -> Ahead | None:
-        """Return the row of that number that was not read again yet."""
-        some = (one for one in self._ahead.get(sequence, ()) if one.is_held and one.row is None)
-        return next((one for one in some if one.number[1] == number), None)
+    def _step(self, limits: Limits) -> float:
+        """How far one row may be ahead to be an ordinary one."""
+        return max(limits.step, 2 * self.largest)
 
-    def _first(self) -> list[Sorted]:
+    def _first(self, limits: Limits) -> tuple["FutureRowFilter", list[Decision]]:
         """Of the first two rows the later one is held back, if it is far ahead."""
-        some = [(one, name) for name, each in self._ahead.items() for one in each]
-        if len(some) < 2 or any(one.row is None for one, _ in some):
-            return []
-        limit = min(one.time for one, _ in some) + self._bound()
-        self._ahead = {}
-        found = list[Sorted]()
+        some = [(one, name) for name, each in self.ahead.items() for one in each]
+        if len(some) < 2 or not all(one.is_read for one, _ in some):
+            return self, []
+        limit = min(one.time for one, _ in some) + self.bound(limits)
+        after, found = replace(self, ahead={}), list[Decision]()
         for one, sequence in some:
             if one.time > limit:
-                self._ahead.setdefault(sequence, []).append(one)
+                after = after._with(sequence, (*after.ahead.get(sequence, ()), one))
             else:
-                found += self._take(one, sequence)
-        return found
+                after = after._reach(sequence, one.time)
+                found += _take(one)
+        return after, found
 
-    def _decide(self, one: Ahead, sequence: str, behind: Collection[str]) -> list[Sorted]:
-        base, before = self._base(sequence, behind), self._ahead.pop(sequence, [])
-        if one.time <= base + self._step():
-            found, _ = self._correct_index(before, base + self._step())
-            for row, is_taken in found:
-                if is_taken and row.time is not None:
-                    self._reach(row.time, sequence)
-            self._learn(one.time - base)
-            return [*found, *self._take(one, sequence)]
-        found = list[Sorted]()
-        if one.time <= base + self._bound():
-            found, before = self._correct_index([*before, one], base + self._bound())
+    def _decide(
+        self, limits: Limits, one: Ahead, sequence: str, behind: Collection[str]
+    ) -> tuple["FutureRowFilter", list[Decision]]:
+        base, before = self._base(sequence, behind), self.ahead.get(sequence, ())
+        if one.time <= base + self._step(limits):
+            settled, _ = _correct_index(before, base + self._step(limits))
+            times = (other.time for other, is_taken in settled if is_taken)
+            after = self._with(sequence, ())._reach(sequence, one.time, *times)
+            found = [(other.number, is_taken) for other, is_taken in settled]
+            return after._learn(one.time - base), [*found, *_take(one)]
+        found = list[Decision]()
+        if one.time <= base + self.bound(limits):
+            settled, before = _correct_index((*before, one), base + self.bound(limits))
+            found = [(other.number, is_taken) for other, is_taken in settled]
         else:
-            before.append(one)
-        self._ahead[sequence] = before
-        return [*found, *self._shift(sequence, behind)] if self._is_moved(sequence) else found
+            before = (*before, one)
+        after = self._with(sequence, before)
+        if not after._is_moved(limits, sequence):
+            return after, found
+        after, more = after._move(limits, sequence, behind)
+        return after, found + more
 
-    def _correct_index(self, some: list[Ahead], limit: float) -> tuple[list[Sorted], list[Ahead]]:
-        """Place rows up to the limit, which may have grown, and refuse others that were held."""
-        found = [
-            (one.row, one.time <= limit) for one in some if one.is_held and one.row is not None
-        ]
-        placed = [one for one in some if not one.is_held or one.time <= limit]
-        for one in placed:
-            one.is_held = False
-        return found, placed
-
-    def _is_moved(self, sequence: str) -> bool:
+    def _is_moved(self, limits: Limits, sequence: str) -> bool:
         """Say whether the rows ahead are where the stream is now."""
-        some = self._ahead[sequence]
+        some = self.ahead.get(sequence, ())
         last = sorted(one.time for one in some[-N_AGREEING:])
-        if len(last) == N_AGREEING and _n_times(last) >= _N_TIMES and _widest(last) <= self._step():
+        is_close = len(last) == N_AGREEING and _widest(last) <= self._step(limits)
+        if is_close and _n_times(last) >= _N_TIMES:
             return True
         n_enough = _N_MOVED
-        if self._n_steps < _N_LEARNED:
+        if self.n_steps < _N_LEARNED:
             if len(some) >= _N_NEAR_EARLY and not any(one.is_held for one in some):
                 return True
             n_enough = _N_MOVED_EARLY
         is_enough = len(some) % n_enough == 0 and _n_times(one.time for one in some) >= _N_TIMES
         return is_enough or len(some) >= _N_MOST
 
-    def _shift(self, sequence: str, behind: Collection[str]) -> list[Sorted]:
+    def _move(
+        self, limits: Limits, sequence: str, behind: Collection[str]
+    ) -> tuple["FutureRowFilter", list[Decision]]:
         """Go to where the last rows are, and decide on all again from there."""
-        some, before = self._ahead.pop(sequence), self._base(sequence, behind)
+        some, before = self.ahead[sequence], self._base(sequence, behind)
         times = sorted(one.time for one in some[-N_AGREEING:])
-        self._learn(_widest(times))
+        after = self._with(sequence, ())._learn(_widest(times))
         now = times[(len(times) - 1) // 2]
-        if self._n_steps < _N_LEARNED and now <= before + self._bound():
-            self._learn(now - before)
-        self._reach(now, sequence)
-        return [found for one in some for found in self._decide(one, sequence, behind)]
+        if after.n_steps < _N_LEARNED and now <= before + after.bound(limits):
+            after = after._learn(now - before)
+        after, found = after._reach(sequence, now), list[Decision]()
+        for one in some:
+            after, more = after._decide(limits, one, sequence, behind)
+            found += more
+        return after, found
 
-    def _reaches(self, sequence: str, behind: Collection[str]) -> list[Sorted]:
+    def _catch_up(
+        self, sequence: str, behind: Collection[str]
+    ) -> tuple["FutureRowFilter", list[Decision]]:
         """Take rows of other sequences that this one has caught up with."""
-        found = list[Sorted]()
-        for other in [name for name in self._ahead if name != sequence and name not in behind]:
-            limit, some = max(self.latest.values()), self._ahead[other]
-            near = [one for one in some if one.time <= limit and one.row is not None]
+        after, found = self, list[Decision]()
+        for other in [name for name in self.ahead if name != sequence and name not in behind]:
+            limit, some = max(after.latest.values()), after.ahead[other]
+            near = [one for one in some if one.time <= limit and one.is_read]
             if near:
-                self._ahead[other] = [one for one in some if one not in near]
-                found += [row for one in near for row in self._take(one, other)]
-        return found
+                rest = tuple(one for one in some if one not in near)
+                after = after._with(other, rest)._reach(other, *(one.time for one in near))
+                found += [decision for one in near for decision in _take(one)]
+        return after, found
 
-    def _take(self, one: Ahead, sequence: str) -> list[Sorted]:
-        self._reach(one.time, sequence)
-        return [(one.row, True)] if one.is_held and one.row is not None else []
+    def _with(self, sequence: str, some: tuple[Ahead, ...]) -> "FutureRowFilter":
+        """Return the value with these rows ahead in a sequence."""
+        if not some and sequence not in self.ahead:
+            return self
+        others = {name: each for name, each in self.ahead.items() if name != sequence}
+        return replace(self, ahead=others | {sequence: some} if some else others)
 
-    def _reach(self, time: float, sequence: str) -> None:
-        self.latest[sequence] = max(time, self.latest.get(sequence, time))
+    def _reach(self, sequence: str, *times: float) -> "FutureRowFilter":
+        known = self.latest.get(sequence)
+        latest = max(times if known is None else (known, *times), default=None)
+        if latest is None or latest == known:
+            return self
+        return replace(self, latest={**self.latest, sequence: latest})
 
     def _base(self, sequence: str, behind: Collection[str]) -> float:
         """The latest time of all; of a sequence that is behind, its own."""
         own = self.latest.get(sequence) if sequence in behind else None
         return max(self.latest.values()) if own is None else own
 
-    def _learn(self, step: float) -> None:
+    def _learn(self, step: float) -> "FutureRowFilter":
         """Note how far apart rows usually are."""
-        if step > 0:
-            self._largest = max(step, self._largest * _FADING)
-            self._n_steps = min(self._n_steps + 1, _N_LEARNED)
+        if step <= 0:
+            return self
+        largest, n_steps = max(step, self.largest * _FADING), min(self.n_steps + 1, _N_LEARNED)
+        return FutureRowFilter(self.latest, largest, n_steps, self.ahead)
 
-    def _step(self) -> float:
-        """How far one row may be ahead to be an ordinary one."""
-        return max(self._lengths()[1], 2 * self._largest)
 
-    def _bound(self) -> float:
-        """How far one row may be ahead to be put into its window."""
-        return max(self._lengths()[0], self._step())
+def ahead_error(far: FutureRowFilter, limits: Limits, row: LiveRow, rows: LiveRows) -> InputError:
+    """Say why a row is not taken."""
+    assert row.time is not None
+    is_number = bool(rows.time_is_number)
+    ahead = row.time - max(far.latest.values(), default=row.time)
+    return InputError(
+        "max_ahead",
+        ": {} is {} after all rows around it; one row may be {} ahead",
+        rows.position_of(row.number),
+        in_words(ahead, is_number=is_number),
+        in_words(far.bound(limits), is_number=is_number),
+        hint="Correct the clock that it came from, or allow for more.",
+    )
 
-    def _lengths(self) -> tuple[float, float]:
-        """Return the bound and the step that the options ask for."""
-        if self._bounds is None:
-            cut, given = self._rows.cut, self._options.max_ahead
-            assert isinstance(cut, TimeWindowRule)
-            first = cut.length.start_of(0)
-            bound = cut.length.start_of(BOUND_WINDOWS) - first
-            if given is not None:
-                is_number = bool(self._rows.time_is_number)
-                bound = parse_lateness(given, is_number=is_number, argument="max_ahead")
-            step = max(cut.length.start_of(STEP_WINDOWS) - first, self._rows.allowed_lateness)
-            self._bounds = bound, min(bound, step)
-        return self._bounds
+
+def _take(one: Ahead) -> list[Decision]:
+    return [(one.number, True)] if one.is_held and one.is_read else []
+
+
+def _correct_index(
+    some: Iterable[Ahead], limit: float
+) -> tuple[list[tuple[Ahead, bool]], tuple[Ahead, ...]]:
+    """Place rows up to the limit, which may have grown, and refuse others that were held."""
+    found = [(one, one.time <= limit) for one in some if one.is_held and one.is_read]
+    placed = [one._replace(is_held=False) for one in some if not one.is_held or one.time <= limit]
+    return found, tuple(placed)
 
 
 def _widest(times: list[float]) -> float:

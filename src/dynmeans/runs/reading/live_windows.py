@@ -2,15 +2,16 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.reading.durations import LARGEST_EXACT
-from dynmeans.runs.reading.future_rows import FutureRowFilter
+from dynmeans.runs.reading.future_rows import FutureRowFilter, Limits, ahead_error, limits_of
 from dynmeans.runs.reading.json_lines import parse_line, shown
-from dynmeans.runs.reading.late_rows import LateRows
+from dynmeans.runs.reading.late_rows import LateRows, warn_if_mostly_late
 from dynmeans.runs.reading.live_rows import LiveRow, LiveRows
 from dynmeans.runs.reading.window import Window, WindowOptions
 from dynmeans.runs.reading.window_rules import Key, TimeWindowRule, windows_between
@@ -126,8 +127,9 @@ class LiveWindows:
     ) -> None:
         self._lines, self._options = lines, options
         self._rows = LiveRows(options, "line {}".format, (position or {}).get("kinds"))
-        self._far = FutureRowFilter(self._rows, options)
-        self._late = LateRows(position)
+        self._far = FutureRowFilter()
+        self._held = dict[int, LiveRow]()  # back, as far ahead
+        self._late = LateRows.from_stored(position)
         self.missing = self._rows.missing
         self._taken_in: Any = (position or {}).get("key")
         self._open_text = OpenWindows(self._rows, options, self._taken_in)
@@ -146,16 +148,29 @@ class LiveWindows:
             row = self._rows.read(record, self._n_lines)
             if row is None:
                 self._leave_out(record)
-            for one, is_taken in self._far.sorted(row) if row is not None else ():
+            for one, is_taken in self._sorted(row) if row is not None else ():
                 self._place(one, is_taken)
             for key in self._open_text.complete(self._watermark()):
                 yield self._make_window(key)
-        for row in self._far.rest(is_all=True):
-            self._place(row, True)
+        self._far, settled = self._far.end(is_all=True)
+        for number, _ in settled:
+            self._place(self._held[number], True)
         for key in sorted(self._open_text.held) if not self._options.keep_last_open else ():
             yield self._make_window(key)
         self.position |= {"is_finished": not self._open_text.held, "lines_read": self._n_lines}
         self.position |= self._late.to_json_state()
+
+    @cached_property
+    def _limits(self) -> Limits | None:
+        return limits_of(self._rows, self._options)  # known once there is a row
+
+    def _sorted(self, row: LiveRow) -> list[tuple[LiveRow, bool]]:
+        """Return the rows of which it is known by now whether they are taken."""
+        if row.time is None or self._limits is None:
+            return [(row, True)]
+        self._held[row.number] = row
+        self._far, found = self._far.take(self._limits, row.number, row.time)
+        return [(self._held.pop(number), is_taken) for number, is_taken in found]
 
     def _leave_out(self, record: dict[str, Any]) -> None:
         """Count a row that lacks a value, unless an earlier pass has counted it."""
@@ -174,21 +189,23 @@ class LiveWindows:
         """Put a row into its window, unless that is closed or the row is not taken."""
         if not is_taken:
             if self._options.on_late == "error":
-                raise self._far.error(row)
+                assert self._limits is not None, "none is ahead without them"
+                raise ahead_error(self._far, self._limits, row, self._rows)
             self.n_late_rows += 1
             return
         key: Any = self._open_text.key_of(row)
         if self._open_text.takes(key):
             self._open_text.add(key, row)
             self._latest = max(self._latest, -math.inf if row.time is None else row.time)
-            self._late.add(is_late=False)
+            self._late = self._late.add(is_late=False)
         elif self._taken_in is not None and key <= self._taken_in:
             self.n_repeated += 1
         elif self._options.on_late == "error":
             raise self._open_text.late_error(key, row)
         else:
             self.n_late_rows += 1
-            self._late.add(is_late=True)
+            before, self._late = self._late, self._late.add(is_late=True)
+            warn_if_mostly_late(before, self._late)
 
     def _make_window(self, key: Key) -> Window:
         closed = self._open_text.close(key)

@@ -46,8 +46,11 @@ class Commit:
     manifest: dict[str, Any] = field(default_factory=dict)
     token: str | None = None
     dead_letters: list[DeadLetter] = field(default_factory=list)
-    words: list[tuple[Any, ...]] = field(default_factory=list)
-    forgotten_words: list[str] = field(default_factory=list)
+    # Of texts: rows of the words and topics that changed, and words of topics in a window.
+    words: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    forgotten_words: set[str] = field(default_factory=set)
+    topics: dict[int, tuple[Any, ...]] = field(default_factory=dict)
+    topic_words: list[tuple[int, int, str]] = field(default_factory=list)
     step_seconds: float | None = None
 
 
@@ -64,9 +67,7 @@ def insert_commit(connection: sqlite3.Connection, commit: Commit, part: LabelFil
     insert_rows(connection, "windows", [(*_window_row(b), rows_digest(rows)) for b, rows in pairs])
     insert_rows(connection, "samples", [_sample_row(b.sample) for b in commit.windows])
     _add_lives(connection, commit.windows)
-    forgotten = [(word,) for word in commit.forgotten_words]
-    connection.executemany("DELETE FROM words WHERE word = ?", forgotten)
-    insert_rows(connection, "words", commit.words, "REPLACE")
+    _insert_texts(connection, commit)
     n_steps = 0
     if commit.memory is not None:
         n_steps = commit.memory.clusters.n_steps
@@ -81,6 +82,14 @@ def insert_commit(connection: sqlite3.Connection, commit: Commit, part: LabelFil
         connection.execute("REPLACE INTO timing VALUES (1, ?, ?)", pace)
     forget_taken(connection, commit.manifest.get("position"))
     write_manifest(connection, commit.manifest)
+
+
+def _insert_texts(connection: sqlite3.Connection, commit: Commit) -> None:
+    forgotten = [(word,) for word in commit.forgotten_words]
+    connection.executemany("DELETE FROM words WHERE word = ?", forgotten)
+    insert_rows(connection, "words", list(commit.words.values()), "REPLACE")
+    insert_rows(connection, "topics", list(commit.topics.values()), "REPLACE")
+    insert_rows(connection, "topic_words", commit.topic_words)
 
 
 def insert_part(connection: sqlite3.Connection, part: LabelFile) -> None:

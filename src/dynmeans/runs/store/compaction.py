@@ -17,7 +17,6 @@ from dynmeans.runs.store.store import Store
 # which some 140 are left.
 AT_ONCE = 64
 MAX_ROWS = 2_000_000  # of a part, which is read whole
-KEPT_SECONDS = 3600.0  # files stay so long after their rows were joined, for copies of the folder
 
 _log = logging.getLogger(__name__)
 _LEVEL = re.compile(r"\.(\d+)\.parquet$")
@@ -27,8 +26,8 @@ class Compactor:
     """Joins the parts of one run, which is locked for writing.
 
     A thread writes the joined part beside them; the next call after a commit puts it in their
-    place, in one transaction. Their files go an hour later, or when the run is closed; what a kill
-    leaves behind is removed at the next start.
+    place, in one transaction. Their files stay for an hour, for copies of the folder; what is left
+    when the run is closed is removed at the next start after that hour.
     """
 
     def __init__(self, store: Store) -> None:
@@ -40,7 +39,7 @@ class Compactor:
 
     def after_commit(self) -> None:
         """Put what was joined in its place, and begin with the next."""
-        while self._old and self._old[0][0] < time.monotonic() - KEPT_SECONDS:
+        while self._old and self._old[0][0] < time.monotonic() - label_files.KEPT_SECONDS:
             self._store.remove_files(self._old.popleft()[1])
         if self._joined is not None and self._joined[1].done():
             self._settle()
@@ -56,8 +55,6 @@ class Compactor:
         if self._worker is not None:
             self._worker.shutdown()
             self._worker = None
-        while self._old:
-            self._store.remove_files(self._old.popleft()[1])
 
     def _settle(self) -> None:
         assert self._joined is not None

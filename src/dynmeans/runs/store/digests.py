@@ -17,6 +17,8 @@ TABLES = (
     "mqtt_inbox",
     "alerts",
     "words",
+    "topics",
+    "topic_words",
 )
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.runs.reading.window import Window
 
 FOLDER = "labels"
+KEPT_SECONDS = 3600.0  # files stay so long after their rows were joined, for copies of the folder
 _TEMPORARY = ".new"
 
 
@@ -127,10 +129,16 @@ def _check_bytes(path: Path, data: bytes, part: LabelFile) -> None:
 
 
 def remove_orphans(folder: Path, parts: Iterable[LabelFile]) -> None:
-    """Delete files that no commit names: what a stopped process left behind."""
-    known = {part.name for part in parts}
+    """Delete files that no commit names: what a stopped process left behind.
+
+    Files of steps that are in another part now were joined, and stay for an hour.
+    """
+    known = {part.name: part.last_step for part in parts}
+    last, oldest = max(known.values(), default=-1), time.time() - KEPT_SECONDS
     for path in sorted(folder.glob("part-*.parquet*")):
-        if path.name not in known:
+        first = path.name[5:17]
+        is_joined = path.suffix == ".parquet" and first.isdecimal() and int(first) <= last
+        if path.name not in known and not (is_joined and path.stat().st_mtime > oldest):
             path.unlink()
 
 

@@ -128,6 +128,20 @@ def clusters_table(
     return pa.table(columns)
 
 
+def newest_of_status(table: pa.Table, status: str | None, limit: int | None) -> pa.Table:
+    """Return the rows of a status, the newest of them."""
+    if status is not None:
+        one_of("status", status, STATUSES)
+        table = table.filter(pa.array([found == status for found in table["status"].to_pylist()]))
+    return table if limit is None else table.slice(max(table.num_rows - limit, 0))
+
+
+def ids_by_window(store: Store) -> Iterator[tuple[int, Any]]:
+    """Yield the step of each window and the ids that it saw."""
+    for row in store.query("SELECT step, ids FROM windows ORDER BY step"):
+        yield row["step"], np.frombuffer(row["ids"], dtype=np.int64)
+
+
 def count_clusters(store: Store, state: ClusterState, status: str | None = None) -> int:
     """Return how many rows `clusters_table` has."""
     condition, values = _cluster_condition(state, status)

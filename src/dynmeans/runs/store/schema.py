@@ -22,6 +22,15 @@ CREATE TABLE words (
     word TEXT PRIMARY KEY, seen_in INTEGER NOT NULL, n_texts INTEGER NOT NULL,
     last_seen INTEGER NOT NULL, company BLOB NOT NULL, digest BLOB NOT NULL
 );
+CREATE TABLE topics (
+    cluster_id INTEGER PRIMARY KEY, n_texts INTEGER NOT NULL, words TEXT NOT NULL,
+    name TEXT NOT NULL, named_at INTEGER NOT NULL, nearest REAL NOT NULL, typical TEXT NOT NULL,
+    recent TEXT NOT NULL, digest BLOB NOT NULL
+);
+CREATE TABLE topic_words (
+    step INTEGER NOT NULL, cluster_id INTEGER NOT NULL, words TEXT NOT NULL, digest BLOB NOT NULL,
+    PRIMARY KEY (step, cluster_id)
+);
 CREATE TABLE label_files (
     first_step INTEGER PRIMARY KEY, last_step INTEGER NOT NULL, name TEXT NOT NULL,
     n_rows INTEGER NOT NULL, n_bytes INTEGER NOT NULL, sha256 TEXT NOT NULL, digest BLOB NOT NULL

@@ -6,7 +6,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -240,13 +240,22 @@ class Store:
         self.remove_files(parts)
 
     def replace_parts(self, old: list[LabelFile], new: LabelFile) -> list[LabelFile]:
-        """Put one part in the place of some whose rows it holds, and return whose files may go."""
+        """Put one part in the place of some whose rows it holds, and return whose files may go.
+
+        These are as old as this moment: copies of the folder may name them for a while.
+        """
+        for part in old:
+            with suppress(FileNotFoundError):  # its labels were removed as too old
+                os.utime(self.labels_folder / part.name)
         with self.transaction() as connection:
             is_whole = set(old) <= set(self.label_files())
             if is_whole:
                 _delete_parts(connection, old)
                 insert_part(connection, new)
-        return old if is_whole else [new]
+        if is_whole:
+            return old
+        self.remove_files([new])
+        return []
 
     def remove_files(self, parts: list[LabelFile]) -> None:
         """Remove the files of parts that are no longer named."""

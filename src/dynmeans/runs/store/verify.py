@@ -46,7 +46,10 @@ def _expected_rows(store: Store, table: str, memory: Memory | None) -> int | Non
         return 0 if memory is None else int(memory.clusters.next_id)
     if table == "dead_letters":
         return store.counts()["n_dead_letters"]
-    if table == "words":
-        return int((store.manifest(WORD_TABLE) or {"n_words": 0})["n_words"])
+    if table in ("words", "topics"):
+        of_texts = store.manifest(WORD_TABLE)
+        if of_texts is None or memory is None:
+            return 0
+        return int(of_texts["n_words"] if table == "words" else memory.clusters.next_id)
     entry = {"alerts": N_ALERTS, "idempotency_keys": N_TOKENS}.get(table)
     return None if entry is None else store.manifest(entry) or 0

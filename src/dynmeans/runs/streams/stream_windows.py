@@ -2,17 +2,18 @@
 
 import json
 import logging
-import math
 import threading
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from functools import cached_property
+from itertools import chain
+from typing import Any, NamedTuple
 
 from dynmeans.engine.checks import MAX_COORDINATE, MAX_WEIGHT
-from dynmeans.runs.reading.future_rows import FutureRowFilter
+from dynmeans.runs.reading.future_rows import Limits, ahead_error, limits_of
 from dynmeans.runs.reading.json_lines import parse_object
-from dynmeans.runs.reading.late_rows import LateRows
+from dynmeans.runs.reading.late_rows import warn_if_mostly_late
 from dynmeans.runs.reading.live_rows import LiveRow, LiveRows
 from dynmeans.runs.reading.live_windows import OpenWindows
 from dynmeans.runs.reading.window import Window, WindowOptions
@@ -21,6 +22,7 @@ from dynmeans.runs.run import Run
 from dynmeans.runs.stopping import StoppedError
 from dynmeans.runs.store.dead_letters import DeadLetter, dead_letter
 from dynmeans.runs.streams.message import Message, Stream
+from dynmeans.runs.streams.position import Number, StreamPosition
 
 _log = logging.getLogger(__name__)
 _POLL_SECONDS = 0.25
@@ -51,36 +53,24 @@ class StreamWindows:
         stop: threading.Event | None = None,
         idle_timeout: float | None = None,
     ) -> None:
-        position: Mapping[str, Any] = run.position or {}
+        stored: Mapping[str, Any] = run.position or {}
         self._stream, self._options, self._run = stream, options, run
         self._stop, self._until_idle = stop or threading.Event(), idle_timeout
         position_of = lambda number: stream.position_of(*number)  # noqa: E731
-        self._rows = LiveRows(options, position_of, position.get("kinds"))
-        self._far = FutureRowFilter(self._rows, options, position.get("far"))
-        self._late = LateRows(position)
-        self._unplaced: dict[int, tuple[Message, bool]] = {}
-        self._open = OpenWindows(self._rows, options, position.get("key"))
-        self._read_to = {p: read["to"] for p, read in position.get("partitions", {}).items()}
-        self._again = dict(self._read_to)  # up to here messages were counted before
-        self._latest: dict[str, float] = {}
-        self._n_messages = position.get("messages_read", 0)
-        self._is_any_row = bool(position)
-        self._names: set[Any] = set()
-        # Offsets of rows that were far ahead or sent twice: read again, they are that still, though
-        # others have come so far by then, or the window of the first is closed.
-        self._left_out = {p: list(read) for p, read in position.get("left_out", {}).items()}
+        self._rows = LiveRows(options, position_of, stored.get("kinds"))
+        self._at = StreamPosition.from_stored(stored)
+        self._open = OpenWindows(self._rows, options, self._at.key)
+        self._unplaced: dict[Any, _Unplaced] = {}
+        self._names: set[Any] = set()  # of rows in open windows
         self._letters: list[DeadLetter] = []
-        self.n_late_rows, self.n_dropped_rows = (
-            position.get("n_late_rows", 0),
-            position.get("n_dropped_rows", 0),
-        )
+        self._is_any_row = bool(stored)
         self.n_repeated = 0
-        self._after = {p: read["after"] for p, read in position.get("partitions", {}).items()}
-        self.position: dict[str, Any] = dict(position)
+        self.position: dict[str, Any] = dict(stored)
 
     def __iter__(self) -> Iterator[Window]:
         """Yield each window as soon as it is complete."""
-        self._stream.open(self._after, self._run.inbox())
+        after = {name: read.after for name, read in self._at.partitions.items()}
+        self._stream.open(after, self._run.inbox())
         last_message = time.monotonic()
         try:
             while not self._stop.is_set():
@@ -107,11 +97,13 @@ class StreamWindows:
         return self._until_idle is not None and seconds >= self._until_idle
 
     def _is_past_end(self) -> Iterator[Window]:
-        for row in self._far.rest(is_all=False) if not self._options.keep_last_open else ():
-            self._settle_row(row, is_taken=True)
-        for key in sorted(self._open.held) if not self._options.keep_last_open else ():
-            yield self._close_window(key)
-        self._note(is_finished=not (self._open.held or self._far.held))
+        if not self._options.keep_last_open:
+            self._at, settled = self._at.end()
+            for number, is_taken in settled:
+                self._settle_row(number, is_taken)
+            for key in sorted(self._open.held):
+                yield self._close_window(key)
+        self._note(is_finished=not (self._open.held or self._unplaced))
 
     def _note(self, **more: Any) -> None:
         """Commit letters and position between two windows."""
@@ -125,30 +117,26 @@ class StreamWindows:
 
     def _process_message(self, message: Message) -> Iterator[Window]:
         """Take one message in; yield the windows that it completes."""
-        partition, offset = message.partition, message.offset
-        is_again = partition in self._again and offset <= self._again[partition]
-        # Rows that were held back as far ahead are decided on now; all others were before.
-        is_decided = is_again and not self._far.awaits(partition, offset)
-        before = self._after.get(partition)
-        self._after[partition] = offset
-        if is_again and offset in self._left_out.get(partition, ()):
+        number, at = (message.partition, message.offset), self._at
+        self._at, is_again = at.read(number), at.is_again(number)
+        if is_again and at.is_left_out(number):
             return
-        if not is_again:
-            self._n_messages += 1
-            self._read_to[partition] = offset
-        row = self._read_row(message, before, is_again)
+        row = self._read_row(message, at.place_of(message.partition), is_again)
         if row is None:
             return
-        self._unplaced[id(row)] = message, is_decided
-        if is_decided:
-            settled = [(row, True)]
-        elif is_again:
-            settled = self._far.give_again(row, partition)
-        else:
-            settled = self._far.sorted(row, partition, self._stream.behind())
+        # Rows that were held back as far ahead are decided on now; all others were before.
+        is_decided = is_again and not at.is_waiting(number)
+        self._unplaced[_hashable(number)] = _Unplaced(row, message, is_decided)
+        settled = [(number, True)]
+        if row.time is not None and self._limits is not None and not is_decided:
+            self._at, settled = self._at.sort(number, row.time, self._limits, self._stream.behind())
         for one, is_taken in settled:
             self._settle_row(one, is_taken)
         yield from self._complete()
+
+    @cached_property
+    def _limits(self) -> Limits | None:
+        return limits_of(self._rows, self._options)  # known once there is a row
 
     def _read_row(self, message: Message, before: Any, is_again: bool) -> LiveRow | None:
         """Return a message as a row; None if it is none, or lacks a value and is dropped."""
@@ -158,45 +146,42 @@ class StreamWindows:
             if not is_again:
                 self._store_dead_letter(message, error)
             return None
-        self.n_dropped_rows += row is None and not is_again
+        if row is None and not is_again:
+            self._at = self._at.count_dropped()
         return row
 
-    def _settle_row(self, row: LiveRow, is_taken: bool) -> None:
+    def _settle_row(self, number: Number, is_taken: bool) -> None:
         """Put a row into its window, or keep it as a dead letter."""
-        message, is_again = self._unplaced.pop(id(row))
+        row, message, is_again = self._unplaced.pop(_hashable(number))
         try:
             if not is_taken:
-                self._leave_out(message)
-                raise self._far.error(row)
-            self._place(row, message, is_again)
+                self._at = self._at.leave_out(number)
+                assert self._limits is not None, "none is ahead without them"
+                raise ahead_error(self._at.far, self._limits, row, self._rows)
+            self._place(row, is_again)
         except ValueError as error:
             if not is_again:
                 self._store_dead_letter(message, error)
 
-    def _place(self, row: LiveRow, message: Message, is_again: bool) -> None:
+    def _place(self, row: LiveRow, is_again: bool) -> None:
         """Put a row into its window, unless it is repeated or late."""
-        key = self._open.key_of(row)
-        is_late = not self._open.takes(key)
-        if not is_again:
-            self._late.add(is_late=is_late)
-        if is_late:
-            if not is_again and self._options.on_late == "error":
-                raise self._open.late_error(key, row)
-            self.n_late_rows += not is_again
+        key, before = self._open.key_of(row), self._at.lately
+        if not self._open.takes(key):
+            is_letter = self._options.on_late == "error"
+            if not is_again:
+                self._at = self._at.count_late(is_letter=is_letter)
+                warn_if_mostly_late(before, self._at.lately)
+                if is_letter:
+                    raise self._open.late_error(key, row)
             return
         if self._options.deduplicate:
             if row.id in self._names:
                 self.n_repeated += 1
-                self._leave_out(message)
+                self._at = self._at.leave_out(row.number)
                 return
             self._names.add(row.id)
         self._open.add(key, row)
-        if row.time is not None:
-            partition = message.partition
-            self._latest[partition] = max(self._latest.get(partition, -math.inf), row.time)
-
-    def _leave_out(self, message: Message) -> None:
-        self._left_out.setdefault(message.partition, []).append(message.offset)
+        self._at = self._at.place(row.number, row.time, is_again=is_again)
 
     def _row_of(self, message: Message, before: Any) -> LiveRow | None:
         number = (message.partition, message.offset)
@@ -214,7 +199,7 @@ class StreamWindows:
         return replace(row, id=name, truth=_text(row.truth), before=before)
 
     def _store_dead_letter(self, message: Message, error: ValueError) -> None:
-        if not self._is_any_row and self._n_messages >= _FIRST_MESSAGES:
+        if not self._is_any_row and self._at.n_messages >= _FIRST_MESSAGES:
             raise ValueError(
                 f"none of the first {_FIRST_MESSAGES} messages could be read; the last: {error}"
             ) from error
@@ -228,15 +213,8 @@ class StreamWindows:
             self._note()
 
     def _complete(self) -> Iterator[Window]:
-        for key in self._open.complete(self._watermark()):
+        for key in self._open.complete(self._at.watermark(self._stream.behind())):
             yield self._close_window(key)
-
-    def _watermark(self) -> float:
-        """The latest time that rows agree on; where some partitions lag, the earliest of these."""
-        agreed = self._far.latest
-        latest = {p: min(time, agreed.get(p, -math.inf)) for p, time in self._latest.items()}
-        lagging = [latest.get(p, -math.inf) for p in self._stream.behind()]
-        return min([max(latest.values(), default=-math.inf), self._far.first_held, *lagging])
 
     def _close_window(self, key: Key) -> Window:
         closed = self._open.close(key)
@@ -245,10 +223,10 @@ class StreamWindows:
             self._names -= {row.id for row in rows}
         letters, self._letters = tuple(self._letters), []
         counts: dict[str, Any] = {
-            "n_dropped_rows": self.n_dropped_rows,
-            "n_late_rows": self.n_late_rows,
+            "n_dropped_rows": self._at.n_dropped_rows,
+            "n_late_rows": self._at.n_late_rows,
         }
-        self.n_dropped_rows = self.n_late_rows = 0
+        self._at = self._at.close(self._open.key)
         self.position = self._position()
         return Window(
             row_ids=self._rows.plain("id", rows),
@@ -259,27 +237,23 @@ class StreamWindows:
         )
 
     def _position(self) -> dict[str, Any]:
-        """Where to begin again so that every row of an open window comes once more."""
+        """Return where to begin again so that every row of an open window comes once more."""
         first: dict[str, LiveRow] = {}
-        waiting = [*self._open.held.values(), self._far.held]
-        for row in (row for rows in waiting for row in rows):
+        held = (row for rows in self._open.held.values() for row in rows)
+        for row in chain(held, (one.row for one in self._unplaced.values())):
             partition, offset = row.number
             if partition not in first or offset < first[partition].number[1]:
                 first[partition] = row
-        # Not what an earlier pass has read: rows up to there may still come once more.
-        after = self._after | {partition: row.before for partition, row in first.items()}
-        partitions = {p: {"after": after[p], "to": to} for p, to in sorted(self._read_to.items())}
-        position: dict[str, Any] = {"key": self._open.key, "partitions": partitions}
-        position |= {"messages_read": self._n_messages, "kinds": self._rows.kinds}
-        position |= {"far": self._far.to_json_state()} | self._late.to_json_state()
-        self._left_out = {
-            p: [offset for offset in offsets if p in after and not _is_before(offset, after[p])]
-            for p, offsets in self._left_out.items()
-        }
-        if any(self._left_out.values()):
-            position["left_out"] = self._left_out
-        pending = {"n_late_rows": self.n_late_rows, "n_dropped_rows": self.n_dropped_rows}
-        return position | {name: n for name, n in pending.items() if n}
+        again = self._at.restart({partition: row.before for partition, row in first.items()})
+        return {**again.to_json_state(), "kinds": self._rows.kinds}
+
+
+class _Unplaced(NamedTuple):
+    """A row that is in no window yet."""
+
+    row: LiveRow
+    message: Message
+    is_again: bool  # decided on, and counted, before a stop
 
 
 def check_row(row: LiveRow, options: WindowOptions, position: str) -> None:
@@ -297,6 +271,7 @@ def _text(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-def _is_before(offset: Any, after: Any) -> bool:
-    """Say whether a message is not read again from a place on; None is the start."""
-    return after is not None and bool(offset <= after)
+def _hashable(number: Number) -> Any:
+    """Return a number as a key: offsets are lists where they have two parts."""
+    partition, offset = number
+    return partition, tuple(offset) if isinstance(offset, list) else offset

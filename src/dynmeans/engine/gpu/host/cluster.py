@@ -42,7 +42,7 @@ def cluster(
     def run(most_passes: float = math.inf) -> Found:
         rows.start(order, bins)
         nothing = Found(np.empty(0), state.centers, [])
-        n_members = rows.sum_up(passes.first())
+        n_members = rows.sum_up(passes.follow() if penalties.is_on_sphere else passes.first())
         return alternate(passes, n_members, bins, state, penalties, nothing, most_passes)
 
     found = run()
@@ -65,13 +65,15 @@ def alternate(
     With `keeps_labels` a last pass that raised the cost is undone.
     """
     rows, memory, cost_trace = passes.rows, passes.memory, list(start.cost_trace)
+    # The kernels of a border make centers that are means.
+    has_border = not penalties.is_on_sphere
     margins_of = Margins(rows.n_points, rows.n_features, penalties.new_penalty)
     n_moved = int(n_members.sum())
     before: tuple[Found, Any] = start, None
     while True:
         counts, centers, sums = params(rows, n_members, bins, state, penalties)
         slots = Slots.at(centers, n_members, memory)
-        margins = margins_of.next(slots, counts, n_moved)
+        margins = margins_of.next(slots, counts, n_moved) if has_border else None
         compared = rows.compare(slots, penalties.new_penalty) if margins is None else None
         cost = cluster_terms(counts, centers, state, penalties)  # while the device is at work
         cost += compiled.within_of_totals(*sums, counts, centers)
@@ -112,6 +114,7 @@ def params(
     totals, rests = rows.totals()
     n = totals[:, 0].copy() if bins.has_weights else n_members.astype(float)
     sums = totals[:, int(bins.has_weights) : -2]
-    if state.n_clusters == 0 and (n > 0).all():  # the same bits in fewer steps
+    if state.n_clusters == 0 and (n > 0).all() and not penalties.is_on_sphere:
+        # The same bits in fewer steps.
         return n, (sums + 0.0) / n[:, None], (totals, rests)
     return n, weighted_means(n, sums, state, penalties), (totals, rests)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dynmeans.engine.following import follow_rows
 from dynmeans.engine.gpu.host.event_log import (
     OPEN_NEW,
     Choosers,
@@ -42,6 +43,19 @@ class Passes:
             slots = self._first_stretch(rows.select(low, high), slots)
             low = high
         return self._rest(slots, low)
+
+    def follow(self) -> int:
+        """Make the first pass on the sphere; return the number of slots.
+
+        Every row moves the center it joins, so compiled code visits the rows one by one, in memory.
+        """
+        memory, rows = self.memory, self.rows
+        here, order = rows.in_visiting_order()
+        sums = memory.gamma[:, None] * memory.centers
+        clusters = memory.centers, memory.offsets, sums
+        labels, centers, _, _ = follow_rows(here, order, *clusters, self.new_penalty)
+        rows.give_labels(labels)
+        return len(centers)
 
     def _first_stretch(self, listed: Listed, start: Slots) -> Slots:
         rows = self.rows

@@ -24,6 +24,7 @@ class Memory:
     scales: FloatArray
     gamma: FloatArray
     revivals: FloatArray  # Q dt, the term of L_t
+    is_on_sphere: bool = False  # centers have length 1
 
     @classmethod
     def of(cls, state: ClusterState, penalties: Penalties) -> "Memory":
@@ -31,14 +32,17 @@ class Memory:
         costs = revival_costs(state, penalties)
         gamma = prior_weights(state, penalties)
         revivals = penalties.revival_penalty * state.ages
-        return cls(state.centers, costs.offsets, costs.scales, gamma, revivals)
+        is_on_sphere = penalties.is_on_sphere
+        return cls(state.centers, costs.offsets, costs.scales, gamma, revivals, is_on_sphere)
 
     def __len__(self) -> int:
         """Return how many are remembered."""
         return len(self.centers)
 
     def revive_slots(self, slots: IntArray, points: FloatArray) -> FloatArray:
-        """Return the centers of clusters revived at these points."""
+        """Return the centers of clusters revived at these points; on the sphere at theta_old."""
+        if self.is_on_sphere:
+            return self.centers[slots]
         gamma = self.gamma[slots][:, None]
         centers: FloatArray = (gamma * self.centers[slots] + points) / (gamma + 1.0)
         return centers

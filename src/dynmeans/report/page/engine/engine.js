@@ -9,6 +9,7 @@ const COLUMNS = {
 const LARGEST = 1e100; // as in the package: squares of differences stay finite
 const LARGEST_WEIGHT = 1e50;
 const MAX_ORDERS = 10000;
+const MOST_OFF = 1e-3; // of a squared length of 1
 const DEFAULT_MAX_GAP = 6.8;
 const DEFAULT_REACH = 1.2;
 
@@ -30,7 +31,10 @@ function completePenalties(given) {
   const motion = given.motion ?? "random_walk";
   if (!["paper", "exact"].includes(revival)) refuse("revival", 'must be "paper" or "exact"', revival);
   if (!["random_walk", "constant_velocity"].includes(motion)) refuse("motion", 'must be "random_walk" or "constant_velocity"', motion);
-  const rest = { newPenalty, revival, motion, moving: given.moving ?? null };
+  const centers = given.centers ?? "mean";
+  if (!["mean", "sphere"].includes(centers)) refuse("centers", 'must be "mean" or "sphere"', centers);
+  if (centers === "sphere" && motion !== "random_walk") refuse("motion", 'must be "random_walk" for centers on the unit sphere', motion);
+  const rest = { newPenalty, revival, motion, moving: given.moving ?? null, centers };
   if (given.revivalPenalty !== undefined || given.drift !== undefined) {
     if (given.maxGap !== undefined || given.reach !== undefined) {
       throw new EngineError("give either revivalPenalty and drift, or maxGap and reach, and not both.");
@@ -57,15 +61,17 @@ class EngineStream {
   constructor(wasm, nFeatures, penalties, options) {
     this.wasm = wasm;
     this.nFeatures = checkedNumber("nFeatures", nFeatures, "must be a whole number above 0", (n) => Number.isInteger(n) && n > 0);
-    const { newPenalty, revivalPenalty, drift, revival, motion, moving } = completePenalties(penalties);
+    const { newPenalty, revivalPenalty, drift, revival, motion, moving, centers } = completePenalties(penalties);
+    this.isOnSphere = centers === "sphere";
     const nInit = checkedNumber("nInit", options.nInit ?? 3, `must be a whole number from 1 to ${MAX_ORDERS}`, (n) => Number.isInteger(n) && n > 0 && n <= MAX_ORDERS);
-    const search = options.search ?? "split";
+    const search = options.search ?? (this.isOnSphere ? "paper" : "split");
     const depth = ["paper", "split", "deep"].indexOf(search);
     if (depth < 0) refuse("search", 'must be "paper", "split" or "deep"', search);
+    if (this.isOnSphere && depth > 0) refuse("search", 'must be "paper" for centers on the unit sphere', search);
     const [low, high] = options.entropy ?? entropyOfSeed(wasm, options.randomState ?? 0);
     this.at = wasm.dm_open(
       nFeatures, newPenalty, revivalPenalty, drift, revival === "exact" ? 1 : 0, motion === "constant_velocity" ? 1 : 0,
-      low, high, nInit, depth,
+      this.isOnSphere ? 1 : 0, low, high, nInit, depth,
     );
     if (moving) this.floats(wasm.dm_moving(this.at), nFeatures).set(moving.map((yes) => (yes ? 1 : 0)));
   }
@@ -83,10 +89,20 @@ class EngineStream {
     checkedNumber("elapsed", elapsed, "must be a number above 0", (x) => x > 0 && x < Infinity);
     for (const value of weights ?? []) checkedNumber("weights", value, `must be numbers from 0 to ${LARGEST_WEIGHT}`, (x) => x >= 0 && x <= LARGEST_WEIGHT);
     for (const value of points) if (!(Math.abs(value) <= LARGEST)) refuse("points", "must be finite numbers", value);
+    if (this.isOnSphere) this.checkLengths(points);
     this.floats(this.wasm.dm_points(this.at, nPoints), points.length).set(points);
     if (weights) this.floats(this.wasm.dm_weights(this.at, nPoints), nPoints).set(weights);
     this.wasm.dm_step(this.at, nPoints, weights ? 1 : 0, elapsed);
     return this;
+  }
+
+  checkLengths(points) {
+    const d = this.nFeatures;
+    for (let first = 0; first < points.length; first += d) {
+      let square = 0;
+      for (let j = first; j < first + d; j += 1) square += points[j] ** 2;
+      if (Math.abs(square - 1) > MOST_OFF) refuse("points", "must have length 1 for centers on the unit sphere", `a row of length ${Math.sqrt(square)}`);
+    }
   }
 
   // A column of what the last step found, as numbers of its own.

@@ -27,6 +27,7 @@ class TrialPanel {
     byId("trial-command").addEventListener("click", () => this.copy(commandText(run, this.now)));
     byId("trial-python").addEventListener("click", () => this.copy(pythonText(run, this.now)));
     byId("trial-sample").textContent = this.sampleText();
+    for (const id of ["trial-motion", "trial-search"]) byId(id).disabled = run.centers === "sphere";
     this.part.addEventListener("toggle", () => this.draw());
     this.now = this.ofTheRun();
     this.draw();
@@ -57,7 +58,8 @@ class TrialPanel {
   ask() {
     const { trial, now, run } = this;
     if (!trial.worker) trial.start((data) => this.answer(data));
-    const { search, ...penalties } = now;
+    const { search, ...rest } = now;
+    const penalties = { ...rest, centers: run.centers };
     const wanted = Number(byId("trial-wanted").value) || null;
     this.asked = performance.now();
     trial.ask(
@@ -113,7 +115,7 @@ class TrialPanel {
     slide.style.setProperty("--done", `${clamp((100 * place) / SCALE_STEPS, 0, 100)}%`);
     const { space } = trial;
     slide.setAttribute("aria-valuetext", space.tell(distance));
-    byId("trial-unit").textContent = space.pieces.length > 1 ? `(${space.tell(distance)})` : space.pieces[0].unit;
+    byId("trial-unit").textContent = space.pieces.length > 1 || space.pieces[0].tell ? `(${space.tell(distance)})` : space.pieces[0].unit;
     setUnlessTyping("trial-distance", Number(distance.toPrecision(4)));
     setUnlessTyping("trial-gap", now.maxGap === Infinity ? "" : now.maxGap);
     setUnlessTyping("trial-reach", Number(now.reach.toPrecision(4)));

@@ -14,6 +14,15 @@ const PIECES = {
     to: (_, [latitude, longitude]) => onGlobe([longitude, latitude]).map((value) => EARTH_RADIUS * value),
     back: (_, [x, y, z]) => [Math.atan2(z, Math.hypot(x, y)), Math.atan2(y, x)].map((angle) => (angle * 180) / Math.PI),
   },
+  direction: {
+    size: ({ features }) => features.length,
+    to: (_, values) => {
+      const length = Math.hypot(...values) || 1;
+      return values.map((value) => value / length);
+    },
+    back: (_, point) => point,
+    tell: (distance) => (distance < 2 ? `cosine ${formatNumber(1 - distance ** 2 / 2, 3)}` : "the opposite direction"),
+  },
   angle: {
     size: () => 2,
     to: ({ period }, [value]) => [Math.cos, Math.sin].map((of) => (period / (2 * Math.PI)) * of((2 * Math.PI * value) / period)),
@@ -46,6 +55,7 @@ class EngineSpace {
 
   // A distance in the unit of each piece: how far it alone may be apart.
   tell(distance) {
-    return this.pieces.map(({ weight, unit }) => `${formatNumber(distance / weight, 3)} ${unit}`.trim()).join(" or ");
+    const plain = (far, unit) => `${formatNumber(far, 3)} ${unit}`.trim();
+    return this.pieces.map(({ weight, unit, tell = plain }) => tell(distance / weight, unit)).join(" or ");
   }
 }
