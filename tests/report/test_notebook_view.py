@@ -48,7 +48,11 @@ def test_a_cluster_chosen_on_the_page_is_known_to_the_notebook(host):
     host.click("#lives-1")
     host.driver.switch_to.default_content()
     host.wait("model.values.selection.clusters.length === 1")
-    assert host.run("return model.values.selection") == {"clusters": [1], "rows": None}
+    assert host.run("return model.values.selection") == {
+        "clusters": [1],
+        "members": [1],
+        "rows": None,
+    }
 
 
 def test_the_notebook_chooses_a_cluster_and_the_page_moves_to_it(host):

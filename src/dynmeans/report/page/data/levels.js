@@ -63,6 +63,13 @@ class Levels {
     store.notify();
   }
 
+  // The clusters of the run's columns that are shown as this one.
+  membersOf(id) {
+    if (!this.base) return [id];
+    const { of } = this.option(this.name);
+    return [...this.base.clusters.keys()].filter((member) => of(member) === id);
+  }
+
   // The clusters of the run itself, for a trial, and back again.
   release() {
     if (this.base) Object.assign(this.store, this.base);
