@@ -249,7 +249,7 @@ def test_two_reports_side_by_side_move_together(page, stream, tmp_path):
 
 
 def test_an_open_page_takes_names_and_families_that_come_later(page, stream):
-    families = find_families(stream.batches, stream.history).at(100.0)
+    families = find_families(stream.batches, stream.history).cut(100.0)
     packed = pack_report(report_data(stream.history).with_families(families))
     page.run(
         "dynmeansReport.update({cluster_names: {1: 'ferry'}, families: arguments[0]})",

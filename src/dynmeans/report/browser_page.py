@@ -55,6 +55,7 @@ def render_try_page() -> str:
             "style": report_style,
             "script": report_script,
             "beside": "",
+            "rows": "",
         },
     )
     return fill_template(

@@ -37,7 +37,7 @@ def summarize_run(
 
 
 def facts_of(run: Run) -> list[str]:
-    """Return the sentences of the story that advise nothing."""
+    """Return the sentences of the summary that advise nothing."""
     status = run.status()
     if run.penalties is None or not status.n_windows:
         return ["Nothing was taken in yet."]
@@ -50,9 +50,8 @@ def warnings_of(
     """Return what a reader may want to change: suggested matches, and doubts of the penalties."""
     if run.penalties is None:
         return [], []
-    words = format_suggested_matches(
-        suggested_matches_of_run(run) if links is None else links, run.penalties.max_gap
-    )
+    matches = suggested_matches_of_run(run) if links is None else links
+    words = format_suggested_matches(matches, run.penalties.max_gap)
     doubts = [ArgumentText(*text) for text in run.store.manifest("warnings") or []]
     return [] if words is None else [words], doubts
 
