@@ -49,7 +49,9 @@ def test_center_follows_its_points_in_the_first_pass():
 
 
 @settings(max_examples=100, deadline=None)
-@given(batches=unit_batches(), cosine=st.floats(-0.1, 0.9), revival=st.sampled_from(["paper"]))
+@given(
+    batches=unit_batches(), cosine=st.floats(-0.1, 0.9), revival=st.sampled_from(["paper", "exact"])
+)
 def test_cost_falls_in_every_later_pass_and_centers_have_length_one(batches, cosine, revival):
     penalties = Penalties(2 * (1 - cosine), max_gap=4, reach=1.05).with_centers("sphere")
     for clustering, state in run(batches, penalties, revival=revival):

@@ -17,8 +17,11 @@ const PIECES = {
   direction: {
     size: ({ features }) => features.length,
     to: (_, values) => {
-      const length = Math.hypot(...values) || 1;
-      return values.map((value) => value / length);
+      // As in spaces/cosine.py: visiting orders follow the bits.
+      const largest = Math.max(...values.map(Math.abs)) || 1;
+      const scaled = values.map((value) => value / largest);
+      const length = Math.sqrt(scaled.reduce((sum, value) => sum + value * value, 0)) || 1;
+      return scaled.map((value) => value / length);
     },
     back: (_, point) => point,
     tell: (distance) => (distance < 2 ? `cosine ${formatNumber(1 - distance ** 2 / 2, 3)}` : "the opposite direction"),
