@@ -29,7 +29,7 @@ COMMANDS = (
     "try",
 )
 # Try is a word of Python's own; a story is a longer status.
-_FILES = {"try": "try_page", "story": "status"}
+_FILES = {"try": "browser_page", "story": "status"}
 
 
 def app_for(words: Sequence[str] = ()) -> typer.Typer:

@@ -8,7 +8,7 @@ import typer
 from dynmeans.cli import options
 
 
-def try_page(
+def browser_page(
     path: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="File to write.")
     ] = Path("try.html"),
