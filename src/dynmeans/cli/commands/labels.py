@@ -64,7 +64,8 @@ def labels(
         least, confirmed = select_fields(ConfirmedOptions, fields), None
         if least or (run.config.model_config.has_unconfirmed and not is_as_found):
             confirmed = confirmed_of_run(run, **least)
-        view = LabelView(families, confirmed, Edits() if is_as_found else run.edits)
+        edits = Edits() if is_as_found else run.edits
+        view = LabelView(families, confirmed=confirmed, edits=edits)
         rows = select_fields(RowOptions, fields)
         done = export_labels(run, path, labels_only=labels_only, view=view, **rows)
     if as_json:
