@@ -140,7 +140,8 @@ def format_suggested_matches(links: list[SuggestedMatch], max_gap: float) -> Arg
     are = "was" if len(links) == 1 else "were"
     return ArgumentText(
         f"{format_count(len(links), 'cluster')} {are} born where a forgotten one had been, "
-        f"after up to {longest:.4g} steps unseen: perhaps the same ones. {{links}} lists them; "
+        f"after up to {longest:.4g} steps unseen: perhaps the same ones. "
+        f"{{suggested_matches}} lists them; "
         f"remember them from the beginning with {{max_gap={math.ceil(_ROOM * longest + 1)}}} in "
         f"place of {max_gap:.3g}."
     )
