@@ -17,6 +17,7 @@ from dynmeans.inputs.input_error import InputError
 from dynmeans.records.arrays import IntArray
 from dynmeans.runs.levels import StoredLevels, read_levels, write_levels
 from dynmeans.runs.store.edit_log import append_edits, read_edits
+from dynmeans.runs.store.run_tables import topic_names
 from dynmeans.runs.store.store import Store
 
 WORDS = "words"  # of the manifest: names that clusters have until people give them others
@@ -189,8 +190,7 @@ class Editing:
         if level is not None and levels is not None:
             groups = levels.clusters.get(level, {})
         edits = replay((Edit(**row) for row in read_edits(self._store)), groups)
-        topics = self._store.query("SELECT cluster_id, name FROM topics WHERE name <> ''")
-        words = {row["cluster_id"]: row["name"] for row in topics}
+        words = topic_names(self._store)
         words |= {int(k): name for k, name in (self._store.manifest(WORDS) or {}).items()}
         return replace(edits, names=MappingProxyType(words | dict(edits.names))) if words else edits
 

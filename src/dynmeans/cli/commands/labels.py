@@ -55,7 +55,6 @@ def labels(
     from dynmeans.cli.output import log_line, print_json, print_line
     from dynmeans.inputs.format_count import format_count
     from dynmeans.runs.analysis.label_view import LabelView, confirmed_of_run, view_of_run
-    from dynmeans.runs.edits import Edits
     from dynmeans.runs.export.export_labels import STANDARD_OUTPUT, export_labels
     from dynmeans.runs.run import Run
 
@@ -65,7 +64,7 @@ def labels(
         if least or (run.config.model_config.has_unconfirmed and not is_as_found):
             confirmed = confirmed_of_run(run, **least)
         if is_as_found:
-            view = LabelView(families, confirmed, Edits())
+            view = LabelView(families, confirmed=confirmed)
         else:
             view = view_of_run(run, families=families, confirmed=confirmed)
         rows = select_fields(RowOptions, fields)

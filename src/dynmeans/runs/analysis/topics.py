@@ -10,14 +10,13 @@ from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.numbers import check_range
 from dynmeans.runs.edits import GROUPS, WORDS
 from dynmeans.runs.run import Run
-from dynmeans.runs.store.run_tables import window_names
+from dynmeans.runs.store.run_tables import window_names, words_seen_in
 from dynmeans.runs.store.schema import WORD_TABLE
 from dynmeans.runs.texts import table_of, topics_of
 from dynmeans.words.topic_groups import group_topics
 from dynmeans.words.topic_names import topic_name
 from dynmeans.words.topics import Topic
 
-_SEEN_IN = "SELECT word, seen_in FROM words"
 _MIN_TEXTS = 10  # of a topic that is listed with the other small ones
 _LARGEST = 12  # topics that are looked at for stop words
 _LAST = 3  # windows whose words a page shows
@@ -34,7 +33,7 @@ def name_groups(run: Run, roots: Mapping[int, int]) -> dict[int, str]:
         root = roots.get(k, k)
         words.setdefault(root, Counter()).update(topic.words)
         sizes[root] += topic.n_texts
-    seen_in = {row["word"]: row["seen_in"] for row in run.store.query(_SEEN_IN)}
+    seen_in = words_seen_in(run.store)
     n_all = (run.store.manifest(WORD_TABLE) or {"n_texts": 0})["n_texts"]
     named = {k: topic_name(words[k], sizes[k], seen_in, n_all) for k in words}
     return {k: name for k, name in named.items() if name}

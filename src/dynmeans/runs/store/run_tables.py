@@ -71,6 +71,17 @@ def window_names(store: Store) -> dict[int, str | None]:
     return {row["step"]: row["name"] for row in store.query("SELECT step, name FROM windows")}
 
 
+def topic_names(store: Store) -> dict[int, str]:
+    """Return the names of topics of texts by identity; nothing in a run of numbers."""
+    found = store.query("SELECT cluster_id, name FROM topics WHERE name <> ''")
+    return {row["cluster_id"]: row["name"] for row in found}
+
+
+def words_seen_in(store: Store) -> dict[str, int]:
+    """Return in how many texts so far each remembered word was seen."""
+    return {row["word"]: row["seen_in"] for row in store.query("SELECT word, seen_in FROM words")}
+
+
 def n_per_window(store: Store) -> float:
     """Return how many clusters a window holds, on average over all of them."""
     return store.query("SELECT avg(length(ids)) / 8.0 FROM windows")[0][0] or 0.0
