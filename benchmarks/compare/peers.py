@@ -213,7 +213,8 @@ def run(stream: Stream, method: str, seed: int, choices: list[Choice]) -> Row:
             shown = {name: str(value) for name, value in choice.items()}
             best = {**scores, "seconds": seconds, "chosen": shown}
     failed = {"accuracy": 0.0, "ami": 0.0, "n_found": 0, "seconds": 0.0, "chosen": None}
-    return {**(best or failed), "n_tried": len(choices)}
+    n_rows = sum(map(len, stream.true))
+    return {**(best or failed), "n_tried": len(choices), "n_rows": n_rows}
 
 
 def streams(files: list[Path]) -> Iterator[tuple[str, int | None, Callable[[], Stream]]]:
