@@ -29,18 +29,6 @@ def test_code_on_the_page_runs(page, tmp_path, monkeypatch):
         exec(compile(block, page.name, "exec"), names)
 
 
-@pytest.mark.filterwarnings("ignore")  # theirs
-@pytest.mark.parametrize("name", ["norfair", "trackers", "trackpy"])
-def test_code_of_another_package_on_the_page_for_its_users_runs(name):
-    pytest.importorskip(name)
-    names: dict[str, object] = {}
-    page = (DOCS / "coming-from-trackers.md").read_text()
-    # A block that needs another package is marked py, others are marked python.
-    for mark, block in re.findall(r"```(python|py)\n(.*?)```", page, flags=re.DOTALL):
-        if mark == "python" or re.search(rf"^(from|import) {name}\b", block, re.MULTILINE):
-            exec(compile(block, name, "exec"), names)
-
-
 @pytest.mark.slow
 def test_the_readme_leaves_nothing_in_the_folder_it_is_run_from(tmp_path):
     for name in ("README.md", "conftest.py"):
