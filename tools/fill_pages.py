@@ -12,6 +12,7 @@ from pathlib import Path
 
 from benchmarks.pages import facts as benchmark_facts
 from benchmarks.pages import (
+    compare_tables,
     gpu_tables,
     other_tables,
     real_tables,
@@ -30,6 +31,7 @@ JOSS = ROOT / "paper" / "joss" / "paper.md"
 MAKERS = (
     speed_tables,
     other_tables,
+    compare_tables,
     real_tables,
     search_tables,
     space_tables,

@@ -156,7 +156,7 @@ def grid(**values: tuple[Any, ...]) -> list[Choice]:
 METHODS: dict[str, tuple[Run, list[Choice], bool]] = {
     "dynmeans, online": (
         run_online,
-        [{}, *grid(share=(0.02, 0.1, 0.5, 2.0), max_gap=(6.8, np.inf), reach=(1.01,))],
+        [{}, *grid(share=(0.02, 0.1, 0.5, 2.0), max_gap=(np.inf,), reach=(1.01,))],
         True,
     ),
     "dynmeans, hindsight": (run_hindsight, [{}], True),
