@@ -10,8 +10,8 @@ import re
 from functools import cache
 from pathlib import Path
 
-from benchmarks.pages import facts as benchmark_facts
 from benchmarks.pages import (
+    compare_tables,
     gpu_tables,
     other_tables,
     real_tables,
@@ -21,6 +21,7 @@ from benchmarks.pages import (
     speed_tables,
     suggestion_tables,
 )
+from benchmarks.pages import facts as benchmark_facts
 from paper.pages import facts, study_tables, summary_tables
 from paper.pages import tables as paper_tables
 from tools import default_tables
@@ -30,6 +31,7 @@ JOSS = ROOT / "paper" / "joss" / "paper.md"
 MAKERS = (
     speed_tables,
     other_tables,
+    compare_tables,
     real_tables,
     search_tables,
     space_tables,

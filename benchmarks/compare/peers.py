@@ -156,7 +156,7 @@ def grid(**values: tuple[Any, ...]) -> list[Choice]:
 METHODS: dict[str, tuple[Run, list[Choice], bool]] = {
     "dynmeans, online": (
         run_online,
-        [{}, *grid(share=(0.02, 0.1, 0.5, 2.0), max_gap=(6.8, np.inf), reach=(1.01,))],
+        [{}, *grid(share=(0.02, 0.1, 0.5, 2.0), max_gap=(np.inf,), reach=(1.01,))],
         True,
     ),
     "dynmeans, hindsight": (run_hindsight, [{}], True),
@@ -213,7 +213,8 @@ def run(stream: Stream, method: str, seed: int, choices: list[Choice]) -> Row:
             shown = {name: str(value) for name, value in choice.items()}
             best = {**scores, "seconds": seconds, "chosen": shown}
     failed = {"accuracy": 0.0, "ami": 0.0, "n_found": 0, "seconds": 0.0, "chosen": None}
-    return {**(best or failed), "n_tried": len(choices)}
+    n_rows = sum(map(len, stream.true))
+    return {**(best or failed), "n_tried": len(choices), "n_rows": n_rows}
 
 
 def streams(files: list[Path]) -> Iterator[tuple[str, int | None, Callable[[], Stream]]]:

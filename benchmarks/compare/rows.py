@@ -55,6 +55,19 @@ class Rows:
         self.path.write_text(f'{{\n "machine": {head},\n "rows": [\n{lines}\n ]\n}}\n')
 
 
+class Repeated(Rows):
+    """Rows that are measured again to be compared with the file, which stays as it is."""
+
+    def __init__(self, name: str, is_wanted: Callable[[Row], bool]) -> None:
+        super().__init__(name)
+        self.is_wanted, self.repeated = is_wanted, list[Row]()
+
+    def measure(self, key: Row, score: Callable[[], Row]) -> None:
+        """Measure a row if it is wanted."""
+        if self.is_wanted(key):
+            self.repeated.append(measured(key, score))
+
+
 def measured(key: Row, score: Callable[[], Row]) -> Row:
     """Return the row: its key, its scores to four digits, and the time they took."""
     started = time.perf_counter()
