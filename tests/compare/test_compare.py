@@ -91,7 +91,7 @@ def test_the_hungarian_tracker_keeps_an_object_through_a_short_gap_and_not_throu
     assert [int(k) for k in track_hungarian(frames, {"distance": 1.0, "gap": 2})[-1]] == [1]
 
 
-def test_a_row_is_measured_once_and_again_on_request(tmp_path):
+def test_a_row_is_measured_once_and_on_request_again_at_another_commit(tmp_path, monkeypatch):
     table = rows.Rows("a")
     table.path = tmp_path / "a.json"
     key = {"data": "d", "seed": 0, "method": "ours"}
@@ -99,7 +99,9 @@ def test_a_row_is_measured_once_and_again_on_request(tmp_path):
     rows_again = rows.Rows("a", again="ours")
     rows_again.path = table.path
     table.measure(key, lambda: {"ami": 1.0})
+    rows_again.measure(key, lambda: {"ami": 1.0})
     assert [row["ami"] for row in table.read()] == [0.1235]
+    monkeypatch.setattr(rows_again, "_commit", "another")
     rows_again.measure(key, lambda: {"ami": 1.0})
     assert [row["ami"] for row in json.loads(table.path.read_text())["rows"]] == [1.0]
 
