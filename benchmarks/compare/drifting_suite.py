@@ -26,6 +26,7 @@ from dynmeans.records.arrays import FloatArray, IntArray
 
 BLOCK, OUTLIER = 200, -1
 N_GENERATED, N_PUBLIC = 4, 20  # sets of a kind
+FIRST_SEED = 1000  # of generated sets; smaller ones are for development
 # Kinds of the suite by the names in its results, with and without ("-r") outliers.
 GROUPS = {"base": "base", "moving": "mov", "sequential": "seq", "nonstat": "nonst"}
 Set = tuple[list[FloatArray], list[IntArray]]
@@ -78,7 +79,7 @@ def sets_of(folder: Path | None, n_sets: int) -> Iterator[tuple[str, str, int, C
     """Return origin, kind, number and reader of every set."""
     for kind in SUITE:
         if folder is None:
-            for seed in range(n_sets):
+            for seed in range(FIRST_SEED, FIRST_SEED + n_sets):
                 yield (
                     "generated",
                     kind,

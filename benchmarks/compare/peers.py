@@ -22,6 +22,7 @@ from sklearn.cluster import HDBSCAN, KMeans, MiniBatchKMeans
 from sklearn.metrics import adjusted_mutual_info_score
 from sklearn.neighbors import NearestNeighbors
 
+from benchmarks.compare.drifting_suite import FIRST_SEED
 from benchmarks.compare.ours import Labels, name_in_hindsight, name_online
 from benchmarks.compare.rows import Row, Rows
 from benchmarks.quality.drifting_streams import SUITE, make_drifting
@@ -225,7 +226,7 @@ def streams(files: list[Path]) -> Iterator[tuple[str, int | None, Callable[[], S
         yield name, None, lambda path=path: first_rows(*read_npz(path))
     if not files:
         for kind in SUITE:
-            for seed in range(N_SEEDS):
+            for seed in range(FIRST_SEED, FIRST_SEED + N_SEEDS):
                 read = lambda kind=kind, seed=seed: first_rows(*make_drifting(kind, seed))  # noqa: E731
                 yield f"generated, {kind}", seed, read
 

@@ -81,10 +81,7 @@ def _peers() -> str:
     rows, lines = _rows("peers"), []
     for method in _methods(rows):
         mine = [row for row in rows if row["method"] == method]
-        parts = [
-            [row for row in mine if row["data"].startswith(origin)]
-            for origin in ("given", "generated")
-        ]
+        parts = [_complete(mine, rows, origin) for origin in ("given", "generated")]
         cells = [_mean(_by_data(part, score), "mean") for part in parts for score in _SCORES]
         lines.append((_bold(method), str(mine[0]["n_tried"]), *cells, _time(mine, "n_rows")))
     head = [f"{origin}: {score}" for origin in ("given", "generated") for score in _SCORES]
@@ -92,6 +89,13 @@ def _peers() -> str:
 
 
 _SCORES = ("accuracy", "ami")
+
+
+def _complete(mine: list[Row], rows: list[Row], origin: str) -> list[Row]:
+    """Return the rows of these streams; none if a stream is missing."""
+    names = {row["data"] for row in rows if row["data"].startswith(origin)}
+    found = [row for row in mine if row["data"] in names]
+    return found if {row["data"] for row in found} == names else []
 
 
 def _by_data(rows: list[Row], score: str) -> list[Row]:
