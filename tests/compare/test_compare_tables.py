@@ -12,7 +12,7 @@ def row(data, method, accuracy):
 
 def lines(monkeypatch, rows):
     monkeypatch.setattr(compare_tables, "_rows", lambda name: rows)
-    return compare_tables.tables()["compare: peers"].splitlines()[2:]
+    return compare_tables._peers().splitlines()[2:]
 
 
 def test_a_stream_with_more_seeds_counts_once_and_ours_come_first(monkeypatch):
