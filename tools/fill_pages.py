@@ -20,6 +20,7 @@ from benchmarks.pages import (
     space_tables,
     speed_tables,
     suggestion_tables,
+    text_tables,
 )
 from benchmarks.pages import facts as benchmark_facts
 from paper.pages import facts, study_tables, summary_tables
@@ -38,6 +39,7 @@ MAKERS = (
     gpu_tables,
     suggestion_tables,
     short_start_tables,
+    text_tables,
     paper_tables,
     study_tables,
     summary_tables,

@@ -62,7 +62,8 @@ echo "built in $(($(date +%s) - began)) s"
 
 status=0
 # Warnings of other versions of packages are no failures here.
-timeout "${TEST_SECONDS:-200}" "$python" -m pytest -q -m gpu -n "${PROCESSES:-6}" -o filterwarnings=default \
+# A test run that takes too long is interrupted, so that it still says what failed.
+timeout --signal=INT --kill-after=15 "${TEST_SECONDS:-230}" "$python" -m pytest -q -m gpu -n "${PROCESSES:-6}" -o filterwarnings=default \
     -p no:cacheprovider tests/engine/gpu > "$out/tests.log" 2>&1 || status=$?
 tail -n 25 "$out/tests.log"
 echo "tests until $(($(date +%s) - began)) s, status $status"

@@ -98,6 +98,7 @@ def main() -> None:
     times = np.array(driver.execute_async_script(_BRUSH, seconds))
     print(f"brushing: {1000 * (len(times) - 1) / (times[-1] - times[0]):.0f} frames a second")
     driver.execute_script("dynmeansReport.view.rows.clear()")
+    time.sleep(1.0)
     for shown in ("one", "all"):
         tasks = driver.execute_async_script(_PLAY, seconds, shown)
         longest = f"longest task {max(tasks, default=0):.0f} ms, {len(tasks)} above 50 ms"

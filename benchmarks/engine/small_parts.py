@@ -33,7 +33,7 @@ PARTS = {
     "visit_those_not_settled();": "first passes: who opens or revives a cluster",
     "slots_.count_members();": "sums after the first passes",
     "slots_.update();": "sums, centers and columns of clusters that changed",
-    "find_wishes();": "what each point wants",
+    "find_preferences();": "what each point prefers",
     "const double cost = slots_.cost(new_penalty_);": "cost after each pass",
     "move();": "points that move",
 }

@@ -9,7 +9,7 @@ from sphinx.application import Sphinx
 from dynmeans import DynamicMeans, Penalties
 from dynmeans.datasets.harbor import harbor_traffic
 from dynmeans.report import report_data, write_report
-from dynmeans.report.browser_page import write_try_page
+from dynmeans.report.browser_page import write_browser_page
 from dynmeans.report.recluster_settings import Trial
 
 _WINDOW = 120.0  # seconds
@@ -19,7 +19,7 @@ def write_pages(app: Sphinx, problem: Exception | None) -> None:
     """Write both beside the site's own pages."""
     if problem is None and app.builder.name == "html":
         write_ships(Path(app.outdir) / "ships.html")
-        write_try_page(Path(app.outdir) / "try.html")
+        write_browser_page(Path(app.outdir) / "try.html")
 
 
 def write_ships(path: Path) -> Path:

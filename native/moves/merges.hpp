@@ -70,7 +70,10 @@ class Merges {
         const double n = sets_.n(a) + sets_.n(b);
         const double rise = sets_.n(a) * sets_.n(b) / n * apart;
         if (!(terms_[a] + terms_[b] - rise > least)) return;
-        sets_.write_union_mean(a, b, n, mean_.data());
+        // Of two new clusters nobody needs the mean; with weights of very different size a light
+        // set pays with nearly all others, and reading sums would be most of the work.
+        if (sets_.owner(a) != kNew || sets_.owner(b) != kNew)
+            sets_.write_union_mean(a, b, n, mean_.data());
         double term = sets_.new_penalty();
         Slot owner = kNew;
         for (const Slot candidate : {sets_.owner(a), sets_.owner(b)}) {

@@ -150,9 +150,15 @@ class FirstPass {
         }
     }
 
+    // A slot that was found and then revived is still the cheapest of those that did not change, if
+    // it costs no more than before.
     Choice look_again(const double* y, Choice choice, const CostTable& table) {
-        if (is_untouched(choice.slot, changed_)) return compare_changed(y, choice, changed_, table);
-        return search_.cheapest(y, table, choice.slot);
+        if (!is_untouched(choice.slot, changed_)) {
+            const double cost = table.cost(y, choice.slot);
+            if (cost > choice.cost) return search_.cheapest(y, table, choice.slot);
+            choice.cost = cost;
+        }
+        return compare_changed(y, choice, changed_, table);
     }
 
     const Points<Value>& points_;

@@ -2,10 +2,10 @@
 // its points: the sum of gamma theta_old and w y so far, at length 1.
 //
 // One center changes with every point, so nothing found for a point is right for the next. But few
-// change within a short block: at its start all points of the block are multiplied with all centers
-// in float32, through the BLAS of the caller. For a point whose turn comes, the centers that
-// changed since are compared exactly; of the others, those that the product does not rule out,
-// exactly too. The product is off by no more than the bound of blas_filter.hpp.
+// change within a short block, and not by much: at its start all points of the block are multiplied
+// with all centers in float32, through the BLAS of the caller. A point whose turn comes is compared
+// exactly with the centers that the product does not rule out. It is off by no more than the bound
+// of blas_filter.hpp, and a center that has moved since is nearer by no more than it has moved.
 #pragma once
 
 #include <algorithm>
@@ -22,6 +22,7 @@
 #include "records/remembered.hpp"
 #include "search/blas_filter.hpp"
 #include "search/cost_table.hpp"
+#include "search/elkan_bound.hpp"
 #include "threads/interrupt_check.hpp"
 
 namespace dynmeans {
@@ -48,8 +49,7 @@ class FollowingPass {
     void go_on(std::vector<double> sums, const Row* order, std::size_t n_rows,
                Assignment& assignment) {
         sums_ = std::move(sums);
-        is_copied_.assign(assignment.table.size(), 0);
-        bases_.clear();
+        forget_copies(assignment.table.size());
         visit(order, n_rows, assignment);
     }
 
@@ -77,10 +77,15 @@ class FollowingPass {
         }
     }
 
-    static constexpr std::size_t kBlock = 64;  // points
+    static constexpr std::size_t kBlock = 128;  // points
     static constexpr std::size_t kFewFeatures = 16, kManyFeatures = 100000, kFewSlots = 16;
     static constexpr std::size_t kFloats = 2 * kSimd;
     static constexpr double kUnit = 1.0 / (1u << 24u);
+
+    struct Changed {
+        std::size_t slot;
+        double moved;  // since it was copied
+    };
 
     void start_sums() {
         const std::size_t d = points_.n_features;
@@ -88,8 +93,14 @@ class FollowingPass {
         for (std::size_t k = 0; k < remembered_.n_clusters; ++k)
             for (std::size_t j = 0; j < d; ++j)
                 sums_[k * d + j] = remembered_.gamma[k] * remembered_.center(k)[j];
-        is_copied_.assign(remembered_.n_clusters, 0);
+        forget_copies(remembered_.n_clusters);
+    }
+
+    void forget_copies(std::size_t n_slots) {
+        is_copied_.assign(n_slots, 0);
         bases_.clear();
+        squares_.clear();
+        changed_.clear();
     }
 
     // Slot k has taken in a point.
@@ -102,10 +113,29 @@ class FollowingPass {
         put_on_sphere(sum, center, d);
         table.set(k, center, 0.0, 1.0);
         if (k >= is_copied_.size()) is_copied_.resize(k + 1, 1);
-        if (!is_copied_[k]) return;
-        is_copied_[k] = 0;
-        changed_.push_back(k);
-        if (k < bases_.size()) bases_[k] = kNever;
+        if (is_copied_[k]) {
+            is_copied_[k] = 0;
+            if (k < squares_.size()) place_of_[k] = changed_.size();
+            if (k < squares_.size()) bases_[k] = kNever;
+            changed_.push_back({k, 0.0});
+        }
+        if (k < squares_.size()) update_move(k, center);
+    }
+
+    // How far a center has moved from its copy, whose coordinates were rounded.
+    void update_move(std::size_t k, const double* center) {
+        const std::size_t d = points_.n_features;
+        const float* copied = centers_.data() + k * d;
+        Doubles sums{};
+        std::size_t j = 0;
+        for (; j + kSimd <= d; j += kSimd) {
+            const Doubles gap = load(center + j) - load(copied + j);
+            sums += gap * gap;
+        }
+        double sum = sum_of_lanes(sums);
+        for (; j < d; ++j) sum += (center[j] - copied[j]) * (center[j] - copied[j]);
+        changed_[place_of_[k]].moved =
+            (std::sqrt(sum) + kUnit * std::sqrt(squares_[k])) * (1.0 + kSlack);
     }
 
     // All points of a block with all centers as they are.
@@ -137,6 +167,7 @@ class FollowingPass {
         is_copied_.resize(n, 0);
         largest_norm_ = 0.0;
         squares_.resize(n);
+        place_of_.resize(n);
         for (std::size_t k = 0; k < n; ++k) {
             if (!is_copied_[k]) {
                 std::copy_n(table.center(k), d, centers_.begin() + k * d);
@@ -152,14 +183,13 @@ class FollowingPass {
     Choice choose(const double* y, std::size_t r, const CostTable& table) const {
         Choice choice{CostTable::kNone, new_penalty_};
         if (!is_in_range(norms_[r])) return table.cheapest(y, new_penalty_, CostTable::kNone);
-        for (const std::size_t k : changed_)
-            CostTable::consider(choice, k, table.cost_up_to(choice.cost, y, k));
         const float* products = products_.data() + r * bases_.size();
         const auto likely = static_cast<std::size_t>(lowest_of(products));
         if (bases_[likely] < kNever)
             CostTable::consider(choice, likely, table.cost_up_to(choice.cost, y, likely));
         // No cost is below what the product says by more than this.
         const double error = product_error(norms_[r]);
+        consider_changed(y, products, norms_[r] - error, error, table, choice);
         const auto limit =
             static_cast<float>((choice.cost + error) * (1.0 + 4.0 * kUnit) - norms_[r] + error);
         for (std::size_t s = 0; s < bases_.size(); s += kFloats) {
@@ -171,6 +201,29 @@ class FollowingPass {
                                         table.cost_up_to(choice.cost, y, s + lane));
         }
         return choice;
+    }
+
+    // Those that have moved too little to be nearer now are left out; the one that was nearest
+    // comes first.
+    void consider_changed(const double* y, const float* products, double least_norm, double error,
+                          const CostTable& table, Choice& choice) const {
+        const auto cost_before = [&](std::size_t k) { return squares_[k] - 2.0 * products[k]; };
+        std::size_t nearest = CostTable::kNone;
+        for (const Changed& one : changed_)
+            if (one.slot < squares_.size() &&
+                (nearest == CostTable::kNone || cost_before(one.slot) < cost_before(nearest)))
+                nearest = one.slot;
+        if (nearest != CostTable::kNone)
+            CostTable::consider(choice, nearest, table.cost_up_to(choice.cost, y, nearest));
+        for (const Changed& one : changed_) {
+            if (one.slot == nearest) continue;
+            if (one.slot < squares_.size()) {
+                const double before = least_norm + cost_before(one.slot);
+                const double least = std::sqrt(std::max(before, 0.0)) - one.moved;
+                if (least > 0.0 && least * least > choice.cost + error) continue;
+            }
+            CostTable::consider(choice, one.slot, table.cost_up_to(choice.cost, y, one.slot));
+        }
     }
 
     // Where the product is cheapest.
@@ -218,7 +271,8 @@ class FollowingPass {
     std::vector<double> buffer_, sums_, norms_, squares_;
     std::vector<float> centers_, bases_, rows_, products_;
     std::vector<std::uint8_t> is_copied_;  // slots that are in centers_ as they are
-    std::vector<std::size_t> changed_;     // since the block began
+    std::vector<Changed> changed_;         // since the block began
+    std::vector<std::size_t> place_of_;    // of a slot in that list
     double largest_norm_ = 0.0;
 };
 

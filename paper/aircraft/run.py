@@ -109,7 +109,9 @@ def write_page(
         cluster_names=names,
     )
     lines = [line for kind in usa_outline().values() for line in kind]
-    return write_report(data.with_view(_EAST, _NORTH).with_backdrop(_EAST, _NORTH, lines), path)
+    return write_report(
+        data.with_initial_axes(_EAST, _NORTH).with_backdrop(_EAST, _NORTH, lines), path
+    )
 
 
 def _on_map(record: StepRecord, places: FloatArray) -> StepRecord:

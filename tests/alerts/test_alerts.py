@@ -29,23 +29,23 @@ def follow(folder, rules, *windows):
 @pytest.mark.parametrize(
     ("rule", "windows", "expected"),
     [
-        ('when = "born"', [[NEAR], [NEAR, FAR]], [(0, 0), (1, 1)]),
-        ('when = "born"\nmin_points = 2', [[NEAR], [NEAR, FAR, FAR]], [(1, 1)]),
-        ('when = "returned"', [[NEAR, FAR], [NEAR], [NEAR, FAR]], [(2, 1)]),
-        ('when = "grows"\npercent = 100', [[NEAR], [NEAR] * 2, [NEAR] * 3], [(1, 0)]),
+        ('event = "born"', [[NEAR], [NEAR, FAR]], [(0, 0), (1, 1)]),
+        ('event = "born"\nmin_points = 2', [[NEAR], [NEAR, FAR, FAR]], [(1, 1)]),
+        ('event = "returned"', [[NEAR, FAR], [NEAR], [NEAR, FAR]], [(2, 1)]),
+        ('event = "grown"\npercent = 100', [[NEAR], [NEAR] * 2, [NEAR] * 3], [(1, 0)]),
         (
-            'when = "grows"\npercent = 100\nwindows = 2',
+            'event = "grown"\npercent = 100\nwindows = 2',
             [[NEAR], [NEAR] * 2, [NEAR] * 3],
             [(2, 0)],
         ),
-        ('when = "unseen"\nwindows = 2', [[NEAR, FAR], [NEAR], [NEAR], [NEAR]], [(2, 1)]),
+        ('event = "unseen"\nwindows = 2', [[NEAR, FAR], [NEAR], [NEAR], [NEAR]], [(2, 1)]),
         (
-            'when = "enters"\nbox = {x = [0.5, 2]}',
+            'event = "entered"\nbox = {x = [0.5, 2]}',
             [[NEAR], [[0.8, 0]], [[0.9, 0]], [[-0.1, 0]], [[0.9, 0]]],
             [(1, 0), (4, 0)],
         ),
     ],
-    ids=["born", "born large", "returned", "grows", "grows in two", "unseen", "enters"],
+    ids=["born", "born large", "returned", "grown", "grows in two", "unseen", "entered"],
 )
 def test_a_rule_sees_what_it_is_for(rule, windows, expected, tmp_path, told):
     rules = rules_file(tmp_path, f'[[rule]]\nname = "r"\n{rule}\ncommand = {told.command}\n')

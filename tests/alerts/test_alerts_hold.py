@@ -40,7 +40,7 @@ def test_a_cluster_that_is_born_small_is_told_once_it_is_large_enough(tmp_path, 
 
 
 @pytest.mark.parametrize(
-    "when",
+    "event",
     [
         '"enters"\nbox = {x = [30, 32]}',
         '"born"\nmin_points = 2',

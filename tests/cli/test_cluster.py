@@ -59,7 +59,7 @@ def test_a_table_becomes_a_run_and_one_line_says_so(rows, capsys):
 def test_json_tells_machines_all(rows, capsys):
     assert main(["cluster", rows, *USUAL, "-o", "run", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert (found["n_windows"], found["new_rows"], found["is_finished"]) == (8, 96, True)
+    assert (found["n_windows"], found["n_new_rows"], found["is_finished"]) == (8, 96, True)
 
 
 def test_quiet_prints_nothing(rows, capsys):
@@ -71,7 +71,7 @@ def test_quiet_prints_nothing(rows, capsys):
 def test_the_same_command_again_has_nothing_left_to_do(run, capsys):
     assert main(["cluster", "rows.csv", *USUAL, "-o", run, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert (found["is_resumed"], found["new_windows"], found["n_windows"]) == (True, 0, 8)
+    assert (found["is_resumed"], found["n_new_windows"], found["n_windows"]) == (True, 0, 8)
 
 
 def test_a_growing_file_is_followed_with_its_last_window_held(tmp_path, monkeypatch, capsys):
@@ -285,7 +285,7 @@ def test_one_of_a_thing_is_told_in_the_singular(tmp_path, monkeypatch, capsys):
         assert main(command) == 0
         told.append(capsys.readouterr().out)
     assert told[0].startswith("1 window, 1 row in ")
-    assert "; 1 cluster now, 1 in all, new beyond distance 1." in told[0]
+    assert "; 1 cluster in the last window, 1 in total; new clusters beyond distance 1." in told[0]
     assert told[1] == "already complete: 1 window. Run: run\n"
     assert "windows   1 (1 step of time)" in told[2]
     assert "labels    1 file, " in told[2]

@@ -122,7 +122,7 @@ def test_an_odd_word_among_weights_leaves_its_row_out(table, capsys):
 def test_json_counts_missing_values_by_column(table, capsys):
     rows = write(table, x=["k.A.", ""])
     assert main(["cluster", rows, *USUAL, *COMMA, "-o", "run", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["missing_values"] == {"x": 2, "y": 0, "when": 0}
+    assert json.loads(capsys.readouterr().out)["missing_counts"] == {"x": 2, "y": 0, "when": 0}
 
 
 def test_a_run_that_refused_missing_values_is_resumed_without_them(table):

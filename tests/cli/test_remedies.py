@@ -191,7 +191,7 @@ def test_doubts_in_the_story_are_spelled_as_they_are_typed(tmp_path, capsys):
     (tmp_path / "rows.csv").write_text(bar_and_heap())
     words = ["cluster", str(tmp_path / "rows.csv"), "-t", "at", "--every", "1", "-f", "x,y"]
     assert main([*words, "-o", str(tmp_path / "run")]) == 0
-    assert main(["story", str(tmp_path / "run")]) == 0
+    assert main(["summary", str(tmp_path / "run")]) == 0
     told = capsys.readouterr().out
     assert "Doubtful: " in told
     assert "--families, " in told
@@ -328,7 +328,7 @@ def test_a_time_that_cannot_be_read_is_shown_and_many_of_them_are_warned_of(tmp_
     told = capsys.readouterr().err
     assert "warning: 16 rows were left out" in told
     assert "such as '000. 03. 2026:00'" in told
-    assert main(["story", str(tmp_path / "many")]) == 0
+    assert main(["summary", str(tmp_path / "many")]) == 0
     assert (
         "16 rows left out because a value is missing or cannot be read" in capsys.readouterr().out
     )

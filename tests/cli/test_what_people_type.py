@@ -102,7 +102,7 @@ def test_a_word_of_sql_as_a_column_is_explained(rows, capsys):
 def test_dates_of_the_story_are_written_for_people(rows, capsys):
     assert main([*rows, "-t", "at", "--every", "6h", "-f", "x", "--timezone", "Asia/Tokyo"]) == 0
     capsys.readouterr()
-    assert main(["story", "run"]) == 0
+    assert main(["summary", "run"]) == 0
     assert "from 1 Mar 2026 00:00 +0900 to 20 Mar 2026 00:00 +0900" in capsys.readouterr().out
 
 

@@ -225,7 +225,7 @@ def test_a_named_cluster_is_named_everywhere(frame, tmp_path):
 def test_messages_name_the_arguments_of_this_call(frame):
     with pytest.raises(ValueError, match=r"^n_clusters chooses lambda"):
         dynmeans.cluster(frame, new_penalty=1.0, n_clusters=3, **WHEN)
-    with pytest.raises(TypeError, match=r"no argument 'length'\. Its options are frame"):
+    with pytest.raises(TypeError, match=r"no argument 'length'\. There are frame"):
         dynmeans.cluster(frame, length="1d", **WHEN)
     with pytest.raises(ValueError, match=r"^give exactly one of every="):
         dynmeans.cluster(frame, features=["x"])

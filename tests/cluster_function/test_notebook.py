@@ -63,8 +63,8 @@ def test_labels_names_and_a_figure_are_shown_and_rows_left_out_are_told(notebook
     assert "16 rows were left out and have no label: 15 without a value for lon" in told
     labels, *_ = outputs(notebook, "text/plain")
     assert re.findall(r" (\d+)$", labels, flags=re.MULTILINE) == ["298", "296", "291", "16"]
-    add_parameter_docs, summary, _ = outputs(notebook, "text/html")
-    assert re.search(r"<th>0</th>\s*<td>0</td>.*?TUG 17", add_parameter_docs, flags=re.DOTALL)
+    described, summary, _ = outputs(notebook, "text/html")
+    assert re.search(r"<th>0</th>\s*<td>0</td>.*?TUG 17", described, flags=re.DOTALL)
     assert "<td>TUG 17</td>" in summary
     assert len(outputs(notebook, "image/png")) == 1
 

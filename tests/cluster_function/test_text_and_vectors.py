@@ -76,7 +76,7 @@ def test_the_command_clusters_text_and_names_clusters_too(news, tmp_path, capsys
     words = ["cluster", str(tmp_path / "news.parquet"), "--text", "headline", "-t", "when"]
     assert main([*words, "--every", "1w", "-o", run]) == 0
     capsys.readouterr()
-    assert main(["story", run, "--json"]) == 0
+    assert main(["summary", run, "--json"]) == 0
     story = json.loads(capsys.readouterr().out)
     assert story[0].startswith("4,800 rows in 16 windows")
     assert main(["labels", run, "-o", str(tmp_path / "out.parquet")]) == 0

@@ -324,14 +324,14 @@ def _metric(truth, labels):
 def _tuned(fields, field):
     """The same trial by hand: three seeds, one after the other."""
     tune = pytest.importorskip("dynmeans.estimators.tuning").tune
-    as_same_device = {k: v for k, v in fields.items() if k not in (*PENALTIES - {"revival"},)}
-    result = tune(BATCHES, TRUTH, metric=_metric, n_trials=1, ranges=RANGES, **as_same_device)
+    others = {k: v for k, v in fields.items() if k not in (*PENALTIES - {"revival"},)}
+    result = tune(BATCHES, TRUTH, metric=_metric, n_trials=1, ranges=RANGES, **others)
     scores = []
     for seed in np.random.SeedSequence(fields["random_state"]).generate_state(3):
         model = DynamicMeans(
             result.penalties,
-            **_beside(as_same_device) | {"random_state": int(seed)},
-            **_space(as_same_device),
+            **_beside(others) | {"random_state": int(seed)},
+            **_space(others),
         )
         scores.append(_metric(TRUTH, model.fit_sequence(BATCHES)[0]))
     return np.array([np.mean(scores), result.penalties.new_penalty])

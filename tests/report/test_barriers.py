@@ -35,7 +35,7 @@ def test_a_report_has_no_barriers(page, report_with_panel, size, scheme):
 @pytest.mark.parametrize(("size", "scheme"), SCREENS)
 def test_the_page_for_files_has_no_barriers(page, size, scheme, tmp_path):
     page.show_as(size, scheme)
-    page.open(browser_page.write_try_page(tmp_path / "try.html"))
+    page.open(browser_page.write_browser_page(tmp_path / "try.html"))
     assert page.barriers() == []
     page.click("#try-blobs")
     page.wait("!document.getElementById('try-labels').hidden")

@@ -149,4 +149,4 @@ def test_a_warning_about_touching_clusters_is_remedied_by_the_level_that_joins_t
     warning = [{"text": "Clusters touch.", "advises": {"families": "True"}}]
     shown.run("dynmeansReport.describe({ warnings: arguments[0] })", warning)
     shown.click(".warnings .plain")
-    assert shown.run("return dynmeansReport.view.level") > 0
+    assert shown.find("#level-default").get_attribute("aria-pressed") == "true"

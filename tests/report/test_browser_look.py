@@ -34,7 +34,7 @@ def world(n=40):
 def test_the_picture_is_in_sight_without_scrolling(page, tmp_path, size):
     page.show_as(size)
     story = tuple(f"Sentence {n} of a long story about what happened." for n in range(9))
-    page_of(page, tmp_path, world(), story=story, warnings=(Warned(DOUBT, {}),) * 2)
+    page_of(page, tmp_path, world(), summary=story, warnings=(Warned(DOUBT, {}),) * 2)
     top, bottom = page.run(
         "const box = scene.getBoundingClientRect(); return [box.top, box.bottom]"
     )
@@ -47,7 +47,7 @@ def test_the_summary_takes_two_lines_until_it_is_opened(page, tmp_path):
     story = tuple(
         f"Sentence {n}, which is long enough to fill a line by itself. " * 2 for n in range(6)
     )
-    page_of(page, tmp_path, world(), story=story)
+    page_of(page, tmp_path, world(), summary=story)
     height = "document.querySelector('#summary summary').getBoundingClientRect().height"
     line = page.run(
         "return parseFloat(getComputedStyle(document.querySelector('#story')).lineHeight)"

@@ -22,7 +22,7 @@ CENTERS = np.array([[0.0, 0.0], [8.0, 0.0], [0.0, 8.0]])
 
 @pytest.fixture(scope="module")
 def try_path(tmp_path_factory):
-    return browser_page.write_try_page(tmp_path_factory.mktemp("try") / "try.html")
+    return browser_page.write_browser_page(tmp_path_factory.mktemp("try") / "try.html")
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from dynmeans.engine.sequence import step_sequence
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.report import render_page, report_data, write_report
 from dynmeans.report.recluster_settings import Trial
+from dynmeans.spaces.cosine import unit_rows
 
 RUN = Trial(Penalties(1.0, max_gap=5, reach=1.2), random_state=3, command="dynmeans cluster a.csv")
 
@@ -88,6 +89,47 @@ def test_another_scale_gives_the_labels_of_the_package_on_the_rows_of_the_page(t
         assert batch["remembered"] == state.n_clusters
     assert trial.find("#trial-mark").is_displayed()
     assert trial.messages() == []
+
+
+def test_another_cosine_gives_the_labels_of_the_package_on_the_sphere(driver, tmp_path):
+    rng = np.random.default_rng(2)
+    directions = rng.normal(size=(4, 2))
+    batches = [
+        (directions[rng.integers(4, size=60)] + 0.15 * rng.normal(size=(60, 2)))
+        * rng.uniform(0.5, 9.0, size=(60, 1))
+        for _ in range(5)
+    ]
+    model = DynamicMeans(0.5, max_gap=5, reach=1.2, space="cosine", n_init=1, random_state=3)
+    _, history = model.fit_sequence(batches)
+    run = Trial(
+        model.memory_.plan.penalties,
+        random_state=3,
+        n_init=1,
+        search="paper",
+        learned=model.space_,
+        space="cosine",
+    )
+    data = report_data(history, points=batches).with_recluster(run)
+    page = Page(driver)
+    page.show_as()
+    page.open(write_report(data, tmp_path / "sphere.html"))
+    page.settle()
+    page.find("#trial summary").click()
+    assert page.text("#trial-unit") == "(cosine 0.75)"
+    assert not page.find("#trial-search").is_enabled()
+    assert not page.find("#trial-motion").is_enabled()
+    rows = [np.array(batch["points"]).T for batch in shown(page)]
+    give(page, "#trial-distance", "0.2")
+    penalties = Penalties(0.2**2, max_gap=5, reach=1.2).with_centers("sphere")
+    orders = VisitingOrders(compiled.entropy_of_seed(3), 1)
+    expected = step_sequence(
+        [Batch(unit_rows(points)) for points in rows], penalties, orders, [1.0] * len(rows)
+    )
+    for batch, (_, clustering) in zip(shown(page), expected, strict=True):
+        assert batch["ids"] == clustering.ids.tolist()
+        assert [batch["ids"][slot] for slot in batch["slots"]] == clustering.labels.tolist()
+        assert batch["cost"] == pytest.approx(clustering.cost, rel=1e-9)
+    assert page.messages() == []
 
 
 def test_time_passes_in_a_trial_as_it_did_in_the_run(driver, tmp_path):
@@ -177,7 +219,7 @@ def test_the_panel_fits_a_phone(trial):
 
 
 def test_the_page_grows_by_less_than_300_kb_and_not_at_all_without_the_engine(data):
-    plain = render_page.render_report(data, engine=False)
+    plain = render_page.render_report(data, recluster=False)
     assert len(render_page.render_report(data)) - len(plain) < 300_000
     assert plain == render_page.render_report(replace(data, trial=None))
     assert "wasm" not in plain

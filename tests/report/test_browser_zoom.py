@@ -237,7 +237,7 @@ def test_a_stray_point_does_not_press_the_rest_into_a_corner(page, tmp_path):
 def test_two_reports_side_by_side_move_together(page, stream, tmp_path):
     data = report_data(stream.history, points=stream.batches, title="One")
     other = report_data(make_stream(9).history, title="Two")
-    page.open(write_report(data, tmp_path / "two.html", as_same_device=other))
+    page.open(write_report(data, tmp_path / "two.html", compare_with=other))
     page.wait("window.dynmeansReports !== undefined")
     page.run("dynmeansReports[1].view.goTo(4); dynmeansReports[0].player.zoom(0.5)")
     assert page.run("return dynmeansReports.map(({view}) => view.index)") == [4, 4]
@@ -249,7 +249,7 @@ def test_two_reports_side_by_side_move_together(page, stream, tmp_path):
 
 
 def test_an_open_page_takes_names_and_families_that_come_later(page, stream):
-    families = find_families(stream.batches, stream.history).at(100.0)
+    families = find_families(stream.batches, stream.history).cut(100.0)
     packed = pack_report(report_data(stream.history).with_families(families))
     page.run(
         "dynmeansReport.update({cluster_names: {1: 'ferry'}, families: arguments[0]})",

@@ -192,12 +192,12 @@ def test_where_room_is_short_features_give_way_before_clusters(monkeypatch):
 
 def test_the_axes_drawn_first_can_be_chosen(stream):
     data = report_data(stream.history, feature_names=["a", "b"])
-    assert data.with_view("time", "a").view == (-1, 0)
+    assert data.with_initial_axes("time", "a").view == (-1, 0)
 
 
 def test_an_axis_that_is_not_there_is_refused(stream):
     with pytest.raises(ValueError, match="y must be one of a, b or time, got 'c'"):
-        report_data(stream.history, feature_names=["a", "b"]).with_view("a", "c")
+        report_data(stream.history, feature_names=["a", "b"]).with_initial_axes("a", "c")
 
 
 def test_lines_under_the_points_belong_to_two_axes(stream):

@@ -48,17 +48,25 @@ def test_a_cluster_chosen_on_the_page_is_known_to_the_notebook(host):
     host.click("#lives-1")
     host.driver.switch_to.default_content()
     host.wait("model.values.selection.clusters.length === 1")
-    assert host.run("return model.values.selection") == {"clusters": [1], "rows": None}
+    assert host.run("return model.values.selection") == {
+        "clusters": [1],
+        "members": [1],
+        "rows": None,
+    }
 
 
 def test_the_notebook_chooses_a_cluster_and_the_page_moves_to_it(host):
     host.run("model.wish({ clusters: [2], step: 7, n: 1 })")
     host.wait("model.values.selection.clusters[0] === 2")
     host.driver.switch_to.frame(0)
-    camera, step = host.run("const {view} = dynmeansReport; return [view.camera, view.batch.step]")
+    camera, step, center = host.run(
+        "const {view, player} = dynmeansReport; const {batch} = view;"
+        "return [view.camera, batch.step, player.scene.center(batch, [...batch.ids].indexOf(2))]"
+    )
     host.driver.switch_to.default_content()
     assert step == 7
-    assert camera["x"][0] < 4.0 < camera["x"][1]
+    assert camera["x"][0] < center[0] < camera["x"][1]
+    assert camera["y"][1] - camera["y"][0] < 3.0, "of 6 between the clusters"
 
 
 class FakeWidget:

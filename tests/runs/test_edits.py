@@ -64,7 +64,7 @@ def test_names_given_together_meet_no_merger_in_between(folder, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr("dynmeans.runs.edits._check_known", merged_meanwhile)
             made = run.name_clusters({0: "a", 1: "b"})
-        assert [edit.number for edit in made] == [1, 2]
+        assert [edit.edit_id for edit in made] == [1, 2]
         assert run.edits.log == tuple(made)
 
 
@@ -175,7 +175,7 @@ def test_clusters_are_named_while_another_process_writes(folder):
     "change",
     [
         "UPDATE edits SET text = 'b'",
-        "UPDATE edits SET who = 'eve'",
+        "UPDATE edits SET author = 'eve'",
         "DELETE FROM edits",
     ],
 )

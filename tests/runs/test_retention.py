@@ -114,7 +114,7 @@ def test_a_window_never_gets_labels_of_another_while_labels_are_removed(tmp_path
         writer.lock()
         records = step_records(reader.store, 1, True, 0, None)
         next(records), next(records)
-        parts = writer.parts()
+        parts = writer.label_files()
         gone = [part for part in parts if part.last_step < 20]
         writer.store.delete_label_files(gone)
         writer.store.remove_files(gone)
@@ -133,7 +133,7 @@ def test_labels_that_are_removed_while_they_are_read_are_reported(tmp_path):
         writer.lock()
         tables = reader.label_tables()
         next(tables)
-        gone = writer.parts()[:10]
+        gone = writer.label_files()[:10]
         writer.store.delete_label_files(gone)
         writer.store.remove_files(gone)
         with pytest.warns(UserWarning, match="were removed as too old"):

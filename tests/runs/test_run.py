@@ -181,7 +181,7 @@ def test_clusters_tell_life_size_and_status(run):
     assert clusters["first_step"].tolist() == [0, 0]
     assert clusters["last_step"].tolist() == [2, 0]
     assert clusters["n_points"].tolist() == [6, 2]
-    assert clusters["status"].tolist() == ["seen", "unseen"]
+    assert clusters["status"].tolist() == ["active", "inactive"]
 
 
 @pytest.mark.parametrize(("weight", "dtype"), [(None, "int64"), (0.7, "float64")])
@@ -196,7 +196,7 @@ def test_points_are_counted_in_integers_unless_they_have_weights(run, weight, dt
 
 def test_a_forgotten_cluster_is_still_listed(run):
     run.process([Window(PLACES), *(Window(PLACES[[0, 2]]) for _ in range(8))])
-    assert run.clusters()["status"].tolist() == ["seen", "forgotten"]
+    assert run.clusters()["status"].tolist() == ["active", "forgotten"]
 
 
 def test_history_is_that_of_the_estimator(run):
@@ -324,7 +324,7 @@ def test_a_run_of_a_later_schema_is_refused(tmp_path):
     with sqlite3.connect(tmp_path / "run" / "run.sqlite") as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
-    with pytest.raises(ValueError, match=r"schema version 99; .* understands version 1\."):
+    with pytest.raises(ValueError, match=r"schema version 99; .* understands version 2\."):
         Run.open(tmp_path / "run")
 
 
@@ -467,3 +467,10 @@ def test_what_fails_after_a_commit_loses_no_window(run, tmp_path):
     assert run.status().n_windows == 2
     run.process(source)
     assert run.status().n_windows == 5
+
+
+@pytest.mark.parametrize("name", ["features", "sample_size", "new_penalty", "space"])
+def test_a_field_of_the_source_with_the_name_of_another_is_refused(name):
+    config = RunConfig(("x", "y"), RECIPE, source={"input": "rows.csv", name: 1})
+    with pytest.raises(ValueError, match=f"must not name '{name}', which is a field of the run"):
+        config.to_fields()

@@ -59,7 +59,7 @@ def test_changed_velocities_are_found(folder):
 
 def test_motion_of_another_kind_is_refused(folder):
     model_config = ModelConfig(PENALTIES.with_motion("random_walk"), random_state=0)
-    with pytest.raises(ValueError, match=r"penalties was .*motion steady.*, is .*"):
+    with pytest.raises(ValueError, match=r"penalties was .*motion constant_velocity.*, is .*"):
         Run.open(folder, RunConfig(("x", "y"), model_config))
 
 

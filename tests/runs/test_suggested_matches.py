@@ -70,7 +70,7 @@ def test_with_the_gap_that_is_proposed_there_is_nothing_to_link(tmp_path):
 
 
 def test_the_command_lists_each_link_on_a_line_that_can_be_typed(folder, capsys):
-    words = ["edit", str(folder), "suggested_matches"]
+    words = ["edit", str(folder), "matches"]
     app_for(words)(words, standalone_mode=False)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3
@@ -113,7 +113,7 @@ def test_one_call_shows_links_until_they_are_accepted():
 
 
 def test_the_command_lists_links_and_the_merger_that_accepts_each(folder, capsys):
-    words = ["edit", str(folder), "suggested_matches"]
+    words = ["edit", str(folder), "matches"]
     app_for(words)(words, standalone_mode=False)
     told = capsys.readouterr().out
     assert "2 was born where 1 had been, 6 steps after it was last seen" in told

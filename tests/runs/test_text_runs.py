@@ -13,6 +13,8 @@ import dynmeans
 from benchmarks.quality.headlines import headlines
 from benchmarks.quality.text_streams import Kind, make_texts
 from dynmeans.cli.__main__ import main
+from dynmeans.report.from_run import run_report
+from dynmeans.runs.analysis.topics import topic_lines
 from dynmeans.runs.edits import GROUPS
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.run import Run
@@ -87,6 +89,7 @@ def test_a_live_source_of_texts_gives_the_labels_of_a_file(news, tmp_path, monke
         assert main(["cluster", "-", *words, "-o", str(tmp_path / "live")]) == 0
     from_file, live = all_of(tmp_path / "f"), all_of(tmp_path / "live")
     assert live[0]["cluster_id"].equals(from_file[0]["cluster_id"])
+    assert live[1] == from_file[1]
     assert live[2].clusters == from_file[2].clusters
     assert live[3:] == from_file[3:]
 
@@ -108,9 +111,12 @@ def test_hostile_texts_are_clustered_or_noise_and_leave_no_markup_on_the_page(tm
         "NULL",
         "'; DROP TABLE words; --",
         "\x00\x07 bell",
+        "\ud800 lone",
+        5,
     ]
     texts += ["war of words <img src=x onerror=alert(1)>", None] + ["storm and flood"] * 20
-    frame = pd.DataFrame({"t": texts, "n": np.arange(len(texts)) // 10})
+    column = pd.Series(texts, dtype=object)
+    frame = pd.DataFrame({"t": column, "n": np.arange(len(texts)) // 10})
     found = dynmeans.cluster(frame, text="t", window_column="n")
     assert found.labels.notna().all()
     names = [name for name in found.topics["name"] if name] + list(found.clusters["name"].dropna())
@@ -225,6 +231,20 @@ def test_suggest_counts_topics_at_three_cosines(news, tmp_path, capsys):
     assert coarse <= usual < fine
     assert main([*words, "--every", "1w"]) == 0
     assert "This cosine suits most texts" in capsys.readouterr().out
+
+
+def test_the_page_shows_texts_and_words_of_topics(news, tmp_path):
+    found = dynmeans.cluster(news, text="headline", **WEEKLY)
+    with found.run() as run:
+        lines = topic_lines(run)
+        page = run_report(run)
+    largest = int(found.topics["cluster_id"][0])
+    assert [line.partition(": ")[0] for line in lines[largest]] == [
+        "typical",
+        "latest",
+        "new words",
+    ]
+    assert set(lines[largest]) <= set(page.descriptions[largest])
 
 
 def test_the_list_of_clusters_shows_the_latest_text(news, tmp_path, capsys):

@@ -32,7 +32,7 @@ def test_counters_are_counters_and_lag_and_alerts_are_there(metrics):
     kinds = dict(re.findall(r"# TYPE (\w+) (\w+)", metrics))
     assert kinds["dynmeans_rows_total"] == kinds["dynmeans_alerts_total"] == "counter"
     assert kinds["dynmeans_late_rows_total"] == kinds["dynmeans_dead_letters_total"] == "counter"
-    assert kinds["dynmeans_event_time_lag_seconds"] == kinds["dynmeans_clusters"] == "gauge"
+    assert kinds["dynmeans_event_time_lag_seconds"] == kinds["dynmeans_active_clusters"] == "gauge"
     assert 'dynmeans_rows_total{run="run"} 2.0' in metrics
     assert not any(name.endswith("_total") for name, kind in kinds.items() if kind == "gauge")
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import run_cases
 
 from dynmeans import Run
-from dynmeans.runs.store import compaction, store
+from dynmeans.runs.store import compaction, label_files, store
 
 
 def main(table: Path, folder: Path, n_kills: int, seed: int, mode: str) -> int:
@@ -23,6 +23,8 @@ def main(table: Path, folder: Path, n_kills: int, seed: int, mode: str) -> int:
     Prints how many kills there were, and at how many different places of the run.
     """
     compaction.AT_ONCE = 4  # parts are joined all the time
+    if mode == "join":
+        label_files.KEPT_SECONDS = -1.0  # and their files removed
     rng = random.Random(seed)
     kills, places = 0, set()
     while True:

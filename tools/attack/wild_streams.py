@@ -55,7 +55,7 @@ def wild_stream(
         points = centers[numbers.integers(n_clusters, size=n)] + _noise(rng, numbers, (n, d))
         points = np.round(points) if rng.random() < 0.1 else points
         rows = (scale * (offset + points)).astype(dtype)
-        batches.append((Batch(rows, _weights(rng, numbers, n)), rng.choice([1.0, 1.0, 0.5, 2.5])))
+        batches.append((Batch(rows, weights_of(rng, numbers, n)), rng.choice([1.0, 1.0, 0.5, 2.5])))
     new_penalty = d * scale**2 * rng.choice([0.1, 0.5, 2.0, 10.0, rng.uniform(1, 60)])
     if most_clusters is not None:
         new_penalty = _enough_for(most_clusters, new_penalty, batches[0][0], orders)
@@ -88,7 +88,8 @@ def _noise(rng: random.Random, numbers: np.random.Generator, shape: tuple[int, i
     return 10.0 * spread * numbers.random(shape)
 
 
-def _weights(rng: random.Random, numbers: np.random.Generator, n: int) -> FloatArray | None:
+def weights_of(rng: random.Random, numbers: np.random.Generator, n: int) -> FloatArray | None:
+    """Draw weights over up to twelve orders of magnitude, or none."""
     kind = rng.choice(["none", "two", "two", "few", "lognormal", "decades", "zeros"])
     if kind == "none":
         return None

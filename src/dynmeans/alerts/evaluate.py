@@ -28,7 +28,7 @@ class Alert(NamedTuple):
 
 def lookback(rules: Sequence[Rule]) -> int:
     """Return how many windows before one its rules look at."""
-    return max([0, *(rule.windows for rule in rules if rule.when in ("grows", "unseen"))])
+    return max([0, *(rule.over_windows for rule in rules if rule.event in ("grown", "unseen"))])
 
 
 def evaluate_rules(
@@ -61,7 +61,7 @@ def evaluate_rule(
     A cluster that is kept and was unseen for longer than `max_gap` is gone for good.
     """
     record = records[-1]
-    found, kept = _SEEN[rule.when](rule, records, features, kept)
+    found, kept = _SEEN[rule.event](rule, records, features, kept)
     alerts = [
         Alert(rule.name, record.step, int(k), _fields(rule, record, k, features)) for k in found
     ]
@@ -76,7 +76,7 @@ def _check_born_or_returned(
 ) -> Matches:
     """Clusters born or returned, in the first window since that shows them large enough."""
     record = records[-1]
-    new = {event.cluster_id: record.time for event in record.events if event.kind == rule.when}
+    new = {event.cluster_id: record.time for event in record.events if event.kind == rule.event}
     counts, waiting = _counts(record), {**kept, **new}
     found = [k for k in sorted(waiting) if counts.get(k, -1) >= rule.min_points]
     seen = {k: record.time if k in counts else at for k, at in waiting.items()}
@@ -87,9 +87,9 @@ def _check_grown(
     rule: Rule, records: Sequence[StepRecord], features: Sequence[str], kept: RuleState
 ) -> Matches:
     """Clusters with so many percent more points than so many windows ago."""
-    if len(records) <= rule.windows:
+    if len(records) <= rule.over_windows:
         return [], {}
-    now, then = _counts(records[-1]), _counts(records[-1 - rule.windows])
+    now, then = _counts(records[-1]), _counts(records[-1 - rule.over_windows])
     factor = 1 + rule.percent / 100
     found = [k for k, n in now.items() if 0 < then.get(k, 0) * factor <= n]
     return [k for k in found if now[k] >= rule.min_points], {}
@@ -99,10 +99,10 @@ def _check_unseen(
     rule: Rule, records: Sequence[StepRecord], features: Sequence[str], kept: RuleState
 ) -> Matches:
     """Clusters last seen exactly so many windows ago."""
-    if len(records) <= rule.windows:
+    if len(records) <= rule.over_windows:
         return [], {}
-    since = {k for record in records[-rule.windows :] for k in record.ids.tolist()}
-    then = _counts(records[-1 - rule.windows])
+    since = {k for record in records[-rule.over_windows :] for k in record.ids.tolist()}
+    then = _counts(records[-1 - rule.over_windows])
     return [k for k, n in then.items() if n >= rule.min_points and k not in since], {}
 
 
@@ -121,9 +121,9 @@ def _check_entered(
 _SEEN: dict[str, Callable[..., Matches]] = {
     "born": _check_born_or_returned,
     "returned": _check_born_or_returned,
-    "grows": _check_grown,
+    "grown": _check_grown,
     "unseen": _check_unseen,
-    "enters": _check_entered,
+    "entered": _check_entered,
 }
 
 
@@ -146,7 +146,7 @@ def _fields(
     center = record.centers[places[0]].tolist() if len(places) else None
     return {
         "rule": rule.name,
-        "when": rule.when,
+        "event": rule.event,
         "step": record.step,
         "window": None if record.when is None else str(record.when),
         "cluster_id": int(cluster_id),

@@ -84,7 +84,7 @@ class AlertMonitor:
     def _new_rule_state(self, rule: Rule, n_windows: int) -> RuleState:
         """Return what a new rule keeps, which speaks of windows to come."""
         kept: RuleState = {}
-        if rule.when == "enters" and n_windows > 0:  # who is inside now has not come in
+        if rule.event == "entered" and n_windows > 0:  # who is inside now has not come in
             for record in self._records(0, n_windows - 1):
                 _, kept = evaluate_rule(
                     rule, [record], self._run.config.features, kept, self._max_gap

@@ -14,13 +14,13 @@ from dynmeans.runs.streams.addresses import is_address
 _FIELDS: dict[str, tuple[str, ...]] = {
     "born": (),
     "returned": (),
-    "grows": ("percent", "windows"),
-    "enters": ("box",),
-    "unseen": ("windows",),
+    "grown": ("percent", "over_windows"),
+    "entered": ("box",),
+    "unseen": ("over_windows",),
 }
 KINDS = tuple(_FIELDS)
 TARGETS = ("command", "webhook", "stream")
-_COMMON = ("name", "when", "min_points", *TARGETS)
+_COMMON = ("name", "event", "min_points", *TARGETS)
 _MAX_WINDOWS = 1000
 
 
@@ -29,11 +29,11 @@ class Rule:
     """One rule."""
 
     name: str  # Tells it from the others of its file
-    # A cluster is ``born``, has ``returned``, ``grows`` by `percent` within so many `windows`,
-    # ``enters`` a `box`, or is ``unseen`` for so many `windows`.
-    when: str
+    # A cluster is ``born``, has ``returned``, ``grown`` by `percent` within so many `over_windows`,
+    # ``entered`` a `box`, or is ``unseen`` for so many `over_windows`.
+    event: str
     percent: float = 0.0
-    windows: int = 1
+    over_windows: int = 1
     box: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     # Windows in which a cluster has fewer points are passed over: one that is born or enters small
     # is told of in the first window that shows it large enough.
@@ -64,10 +64,10 @@ def read_rules(path: Path, features: Sequence[str]) -> list[Rule]:
 def _rule(values: Any, features: Sequence[str]) -> Rule:
     if not isinstance(values, dict) or not isinstance(values.get("name"), str):
         raise InputError("alerts", ": every rule needs a name")
-    name, when = values["name"], values.get("when")
-    if when not in KINDS:
+    name, event = values["name"], values.get("event")
+    if event not in KINDS:
         _refuse(name, f"when must be one of {', '.join(KINDS)}")
-    known = (*_COMMON, *_FIELDS[str(when)])
+    known = (*_COMMON, *_FIELDS[str(event)])
     if unknown := set(values) - set(known):
         _refuse(name, f"{min(unknown)} is not known; there are {', '.join(known)}")
     plain = {key: value for key, value in values.items() if key not in ("box", "command")}
@@ -82,14 +82,14 @@ def _check_numbers(rule: Rule) -> None:
         value = getattr(rule, key)
         if not _is_real(value) or not 0 <= value < 1e100:
             _refuse(rule.name, f"{key} must be a number of at least 0")
-    windows = rule.windows
+    windows = rule.over_windows
     if isinstance(windows, bool) or not isinstance(windows, int):
         _refuse(rule.name, "windows must be an integer")
     if not 1 <= windows <= _MAX_WINDOWS:
         _refuse(rule.name, f"windows must be from 1 to {_MAX_WINDOWS:,}")
-    if rule.when == "grows" and rule.percent <= 0:
+    if rule.event == "grown" and rule.percent <= 0:
         _refuse(rule.name, "grows needs percent, greater than 0")
-    if rule.when == "enters" and not rule.box:
+    if rule.event == "entered" and not rule.box:
         _refuse(rule.name, "enters needs a box: box = {x = [0, 1]}")
 
 

@@ -64,6 +64,7 @@ def _exit_with_error(error: Exception, words: list[str]) -> int:
         return _exit_interrupted(words)
     if hasattr(error, "exit_code"):
         if hasattr(error, "show"):
+            _name_new_option(error)
             told = without_words(getattr(error, "message", ""), words)
             setattr(error, "message", told)  # noqa: B010
             error.show()
@@ -71,6 +72,16 @@ def _exit_with_error(error: Exception, words: list[str]) -> int:
         return int(error.exit_code)
     _print_error(without_words(_message_of(error, words), words))
     return FAILED
+
+
+def _name_new_option(error: Any) -> None:
+    """Propose the new name of an option that was renamed."""
+    from dynmeans.inputs.old_names import OLD_NAMES
+
+    old = str(getattr(error, "option_name", "")).lstrip("-").replace("-", "_")
+    command = getattr(getattr(error, "ctx", None), "command", None)
+    if command is not None and OLD_NAMES.get(old) in {p.name for p in command.params}:
+        error.possibilities = [f"--{OLD_NAMES[old].replace('_', '-')}"]
 
 
 def _example_of(context: Any) -> str:

@@ -6,15 +6,15 @@ from typing import Annotated
 
 import typer
 
-# A command's file has its name; in the order of the help.
+# In the order of the help; the file has the name of the command, but for those in _FILES.
 COMMANDS = (
     "cluster",
     "suggest",
     "status",
-    "story",
+    "summary",
     "clusters",
     "events",
-    "alerts",
+    "test_alerts",
     "families",
     "name",
     "edit",
@@ -26,10 +26,9 @@ COMMANDS = (
     "report",
     "serve",
     "demo",
-    "try",
+    "browser_page",
 )
-# Try is a word of Python's own; a story is a longer status.
-_FILES = {"try": "try_page", "story": "status"}
+_FILES = {"summary": "status", "test_alerts": "alerts"}
 
 
 def app_for(words: Sequence[str] = ()) -> typer.Typer:
@@ -42,10 +41,8 @@ def app_for(words: Sequence[str] = ()) -> typer.Typer:
         rich_markup_mode="rich",
     )
     app.callback()(_options)
-    format_cluster = next(
-        (word.replace("-", "_") for word in words if not word.startswith("-")), ""
-    )
-    for name in [format_cluster] if format_cluster in COMMANDS else COMMANDS:
+    named = next((word.replace("-", "_") for word in words if not word.startswith("-")), "")
+    for name in [named] if named in COMMANDS else COMMANDS:
         file = _FILES.get(name, name)
         module = importlib.import_module(f"dynmeans.cli.commands.{file}")
         app.command(name.replace("_", "-"))(getattr(module, name, None) or getattr(module, file))

@@ -139,7 +139,7 @@ def print_result(result: JobResult) -> None:
         f"{format_count(result.n_rows, 'row')} in {result.seconds:.1f} s ({rate:,.0f} rows/s); "
         f"{format_count(status.n_active_clusters, 'cluster')} in the last window, "
         f"{status.n_clusters_total:,} in total; "
-        f"new-cluster distance {result.new_cluster_distance}. "
+        f"new clusters beyond {result.new_cluster_distance}. "
         f"Run: {status.folder}"
     )
     for note in result.notes:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dynmeans.cli.options import CUT, PARAMETERS
+from dynmeans.families.levels import LEVELS
 from dynmeans.inputs.fields import option
 from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.configuration import N_KEPT
@@ -57,6 +58,16 @@ class RunOptions:
         int,
         metavar="N",
         min=0,
+    )
+    level: str | None = option(
+        None,
+        "Which clusters are shown: fine, subclusters as found; default, those that touch joined; "
+        "coarse. By default default, or fine with --new-penalty; with a run that is there, this "
+        "changes what it shows.",
+        choices=LEVELS,
+    )
+    noise: float | None = option(
+        None, "Most rows that may be noise, as a share such as 0.05; a tenth by default.", float
     )
     overwrite: bool = option(False, "Replace an existing run.", bool)
     log_json: bool = option(

@@ -1,6 +1,5 @@
 """cluster: from a frame to identities that last, in one call."""
 
-import difflib
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
@@ -20,6 +19,7 @@ from dynmeans.cluster_function.scratch import ScratchFolder
 from dynmeans.follow.defaults import defaults_of, depends_on_rows, with_defaults
 from dynmeans.follow.model_config import PARAMETERS, ModelConfig
 from dynmeans.inputs.numbers import check_number
+from dynmeans.inputs.old_names import suggest_name
 from dynmeans.records.penalties import AUTO, Penalties
 from dynmeans.records.suggestion import emit_warnings
 from dynmeans.runs.cluster_job import ClusterJob, JobCallbacks
@@ -133,7 +133,7 @@ def cluster(
     >>> found.labels.value_counts().to_dict(), found.labels.index.equals(frame.index)
     ({0: 200, 1: 200}, True)
     >>> found.clusters[["cluster_id", "n_windows", "status"]].values.tolist()
-    [[0, 20, 'seen'], [1, 20, 'seen']]
+    [[0, 20, 'active'], [1, 20, 'active']]
     """
     given = {"text": text, "time": time, "every": _length(every), "id": id, **options}
     given["penalties"] = penalties
@@ -188,11 +188,7 @@ def _check_names(options: Mapping[str, Any]) -> None:
     known = [*_OWN, *_OF_WINDOWS, *PARAMETERS, *_OF_READING]
     for name in options:
         if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
-            way_out = (
-                f"Did you mean {near[0]!r}?" if near else f"Its options are {', '.join(known)}."
-            )
-            raise TypeError(f"cluster() has no argument {name!r}. {way_out}")
+            raise TypeError(f"cluster() has no argument {name!r}. {suggest_name(name, known)}")
 
 
 def _length(every: Any) -> str | None:

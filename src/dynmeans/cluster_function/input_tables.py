@@ -191,6 +191,8 @@ def _as_arrow(values: Any) -> pa.Array:
         values = values.astype("float32")  # DuckDB knows no shorter one
     try:
         found = pa.array(values, from_pandas=True)
+    except UnicodeEncodeError:  # half a surrogate pair, which is no text in any file
+        return _as_texts(values)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         if not all(isinstance(value, _WRITTEN) for value in values):
             raise
@@ -203,7 +205,8 @@ def _as_arrow(values: Any) -> pa.Array:
 
 def _as_texts(values: Any) -> pa.Array:
     texts = [None if _is_missing(value) else str(value) for value in values]
-    return pa.array(texts, from_pandas=True)
+    plain = [text and text.encode("utf-8", "replace").decode() for text in texts]
+    return pa.array(plain, from_pandas=True)
 
 
 def _is_missing(value: Any) -> bool:

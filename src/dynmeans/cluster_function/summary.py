@@ -34,7 +34,7 @@ def summary_lines(
     return [
         *found,
         f"Penalties as given or stored: new_penalty {penalties.new_penalty:.6g} "
-        f"(new-cluster distance {new_cluster_distance}), "
+        f"(new clusters beyond {new_cluster_distance}), "
         f"max_gap {penalties.max_gap:.3g}, reach {penalties.reach:.3g}.",
     ]
 

@@ -28,7 +28,7 @@ class ReportView:
     numbers : array of int
         The row of the input of each point that the page draws.
     rows_of : callable
-        From cluster IDs to the numbers of all their rows.
+        From IDs of subclusters to the numbers of all their rows.
     """
 
     def __init__(
@@ -47,7 +47,8 @@ class ReportView:
         ids = [int(k) for k in chosen.get("clusters") or ()]
         at = chosen.get("rows")
         if at is None:
-            return Selection(ids, self._rows_of(ids))
+            members = [int(k) for k in chosen.get("members") or ids]
+            return Selection(ids, self._rows_of(members))
         return Selection(ids, np.sort(self._numbers[np.asarray(at, dtype=np.int64)]))
 
     def select(self, *cluster_ids: int, step: int | None = None) -> None:

@@ -27,7 +27,12 @@ def find_small_groups(
     np.maximum.at(lifetimes, group_of_row, evidence.n_batches)
     # Of a few batches few can be asked for.
     least_life = min(min_batches, 1 + (evidence.n_added - 1) // 3)
-    is_small: npt.NDArray[np.bool_] = (sizes < min_cluster_size) | (lifetimes < least_life)
+    # What the last batch brought had no chance to be seen twice.
+    first = np.full(len(sizes), np.inf)
+    np.minimum.at(first, group_of_row, evidence.first_times)
+    is_new = first == evidence.last_times.max()
+    is_short = (lifetimes < least_life) & ~is_new
+    is_small: npt.NDArray[np.bool_] = (sizes < min_cluster_size) | is_short
     if min_batches > 1:
         is_small |= sizes < _RARE * _points_meanwhile(evidence, group_of_row)
     return np.zeros_like(is_small) if is_small.all() else is_small

@@ -88,18 +88,18 @@ def grow_tree(
         sides, heights = oldest[linked][_oldest_of_sides(merges)], merges[:, 2]
     values = np.column_stack([measures.distances, measures.contacts, measures.together])
     found = [values[touching], _nearest_of_sides(groups, sides, measures, values)]
-    merge_counts = [measures.rows[touching], sides]
+    sides_of_merges = [measures.rows[touching], sides]
     heights = np.concatenate([APART * (1 - measures.contacts[touching] / threshold), heights])
     if len(others):
         rows = oldest[others]
         nearest, squares = nearest_rows(evidence, measures, rows, oldest[linked])
-        merge_counts.append(np.sort(np.column_stack([rows, nearest]), axis=1))
+        sides_of_merges.append(np.sort(np.column_stack([rows, nearest]), axis=1))
         found.append(np.column_stack([squares, np.full(len(rows), np.inf), np.zeros(len(rows))]))
         heights = np.concatenate([heights, squares])
     order = np.argsort(heights, kind="stable")
     ids = evidence.ids
     tree = FamilyTree(
-        *(ids, ids[np.concatenate(merge_counts)][order], heights[order]),
+        *(ids, ids[np.concatenate(sides_of_merges)][order], heights[order]),
         *np.concatenate(found)[order].T,
     )
     return tree, np.where(nearest_family < 0, -1, ids[nearest_family]), nearest_family_distance

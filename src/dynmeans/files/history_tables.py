@@ -49,7 +49,7 @@ def history_clusters(history: "History") -> pa.Table:
     for name in ("counts", "weights", "ages"):
         column = [getattr(record, name) for record in history]
         columns[name.removesuffix("s")] = _concatenate(column, np.float64)
-    columns["count"] = integers_if_whole(columns["count"])
+    columns["n_points"] = integers_if_whole(columns.pop("count"))
     if any(sizes):
         centers = np.vstack([record.centers for record in history if len(record.ids)])
         names = history.feature_names or range(centers.shape[1])

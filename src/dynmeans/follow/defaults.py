@@ -94,11 +94,11 @@ def with_defaults(interface: str) -> Callable[[Interface], Interface]:
     told = ", ".join(f"`{name}` ({value})" for name, value in own.items())
     words = fill(f"Defaults that differ from `DynamicMeans`: {told}.", 92)
 
-    def decorate(add_parameter_docs: Interface) -> Interface:
-        if add_parameter_docs.__doc__ is not None:  # as it is under python -OO
+    def decorate(function: Interface) -> Interface:
+        if function.__doc__ is not None:  # as it is under python -OO
             text = words.replace("\n", "\n        ")
-            add_parameter_docs.__doc__ = add_parameter_docs.__doc__.replace("{defaults}", text)
-        return add_parameter_docs
+            function.__doc__ = function.__doc__.replace("{defaults}", text)
+        return function
 
     return decorate
 

@@ -159,10 +159,10 @@ def apply_motion_and_revival(
     model_config: ModelConfig, memory: Memory, penalties: Penalties
 ) -> Penalties:
     """Return penalties with the revival rule and the motion of the configuration, if given."""
-    apply_motion_and_revival = model_config.penalties.adopt(
+    adapted = model_config.penalties.adopt(
         penalties, memory.point_columns(model_config.penalties.moving_features)
     )
-    return _in_space(apply_motion_and_revival, memory.space)
+    return _in_space(adapted, memory.space)
 
 
 def _in_space(penalties: Penalties, space: Space) -> Penalties:

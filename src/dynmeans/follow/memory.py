@@ -175,9 +175,7 @@ def _from_arrays(arrays: Arrays, header: Mapping[str, Any]) -> Memory:
         check_count("seed", header["seed"], at_least=0, at_most=2**64 - 1),
         n_features,
         names,
-        NO_LIFETIMES._replace(
-            format_count={int(k): (points, int(n)) for k, points, n in lifetimes}
-        ),
+        NO_LIFETIMES._replace(counted={int(k): (points, int(n)) for k, points, n in lifetimes}),
         None if evidence is None else Evidence.from_arrays(_under(_EVIDENCE, arrays), evidence),
         method=header["method"],
     )

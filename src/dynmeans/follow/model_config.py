@@ -14,6 +14,7 @@ from dynmeans.follow.partial_penalties import NAMED, PartialPenalties, fold_pena
 from dynmeans.inputs.fields import choice, option
 from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import check_count, check_number, check_range
+from dynmeans.inputs.old_names import suggest_name
 from dynmeans.records.orders import MAX_ORDERS, SEARCHES
 from dynmeans.records.penalties import AUTO, Penalties
 from dynmeans.spaces.named import find_space, space_from_json
@@ -84,7 +85,7 @@ class ModelConfig:
     Examples
     --------
     >>> model_config = ModelConfig(new_penalty=4.0, max_gap=5)
-    >>> model_config.penalties.max_gap, model_config.space, model_config.changed()
+    >>> model_config.penalties.max_gap, model_config.space, model_config.non_default_fields()
     (5.0, 'raw', {'new_penalty': 4.0, 'max_gap': 5.0})
     >>> ModelConfig.from_json(model_config.to_json()) == model_config
     True
@@ -174,10 +175,8 @@ class ModelConfig:
         """Check every field by its rule, and those that exclude each other."""
         unknown = [name for name in parameters if name not in PARAMETERS]
         if unknown:
-            known = ", ".join(PARAMETERS)
-            raise TypeError(
-                f"there is no parameter {unknown[0]!r}; those of a model configuration are {known}."
-            )
+            way_out = suggest_name(unknown[0], list(PARAMETERS))
+            raise TypeError(f"there is no parameter {unknown[0]!r}. {way_out}")
         named = {name: parameters[name] for name in parameters if name in NAMED}
         given = fold_penalties(penalties, **named)
         for name, one in FIELDS.items():

@@ -12,9 +12,9 @@ _WITHOUT_VALUE = ("", "...", "True", "False")
 # What is done with a run once it is there: in Python, on what `dynmeans.cluster` returns, and as a
 # command of the folder.
 _OF_RUNS = {
-    "links": ("found.links", "dynmeans edit {run} links"),
+    "suggested_matches": ("result.suggested_matches", "dynmeans edit {run} matches"),
     "n_families": (
-        "families=True and found.families.cut_to({given})",
+        "families=True and result.families.cut_to({given})",
         "dynmeans families {run} --n-families {given}",
     ),
 }
@@ -29,7 +29,7 @@ class ArgumentText(str):
     >>> text = ArgumentText("{max_gap} must be greater than 1, got {!r}.", 0.5)
     >>> text
     'max_gap must be greater than 1, got 0.5.'
-    >>> text.told(lambda name, value: "--max-gap")
+    >>> text.render(lambda name, value: "--max-gap")
     '--max-gap must be greater than 1, got 0.5.'
     """
 
@@ -84,7 +84,7 @@ def as_cli_options(run: str = "RUN", flags: Mapping[str, str] | None = None) -> 
     Without, every argument is an option of its name, as with `dynmeans cluster`.
 
     >>> text = ArgumentText("Try {space=standard}, {families=True} or {n_families=4}.")
-    >>> text.told(typed("run"))
+    >>> text.render(as_cli_options("run"))
     'Try --space standard, --families or dynmeans families run --n-families 4.'
     """
 

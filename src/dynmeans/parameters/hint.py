@@ -46,7 +46,7 @@ class Hint(NamedTuple):
 
         Examples
         --------
-        >>> print(Hint(4, 4, False).told(4.98))
+        >>> print(Hint(4, 4, False).render(4.98))
         About 4 clusters in a window were asked for, and its points speak for 4.98; \
 families=True and found.families.cut_to(4) joins the nearest.
         """

@@ -162,6 +162,11 @@ class Trials:
         return Penalties(new_penalty, max_gap=max_gap, reach=reach)
 
 
+def level_of_penalty(new_penalty: float, variance: float) -> float:
+    """Return the half-octaves at which lambda has this value."""
+    return -2.0 * math.log2(new_penalty / (_HIGHEST * variance))
+
+
 def _surprise(setting: Setting) -> float:
     """Nats for an unusual choice of gaps and reach."""
     gap = math.log2(min(MAX_GAPS[setting.gap], _NEVER_FORGETTING) / _PRIOR_MAX_GAP)

@@ -224,9 +224,8 @@ def _draw_tracks(data: TrackData, ax: Axes) -> None:
     _draw_centers(data, ax)
     if data.seam is not None:
         draw_earth(ax)
-    _draw_names(data, ax)
-    n = len(data.ids)
-    note = f", the {MAX_NAMES} largest numbered" if n > MAX_NAMES else ""
+    n, n_named = len(data.ids), _draw_names(data, ax)
+    note = f", {n_named} of the largest named" if n > MAX_NAMES else ""
     ax.set_title(f"Time {data.time}: {n} cluster{'' if n == 1 else 's'}{note}")
     ax.set_xlabel(data.axis_labels[0])
     ax.set_ylabel(data.axis_labels[1])
@@ -247,8 +246,8 @@ def _draw_centers(data: TrackData, ax: Axes) -> None:
         ax.scatter(x, y, s=size, c=colors, marker=marker, **look)
 
 
-def _draw_names(data: TrackData, ax: Axes) -> None:
-    """Number the largest centers and, where there is room, the places last seen."""
+def _draw_names(data: TrackData, ax: Axes) -> int:
+    """Name the largest centers and, where there is room, the places last seen; return how many."""
     rows = np.argsort(-data.counts, kind="stable")[:MAX_NAMES]
     places = data.centers[rows]
     is_column = data.axis_labels[0] == "time"
@@ -281,6 +280,7 @@ def _draw_names(data: TrackData, ax: Axes) -> None:
             path_effects=[withStroke(linewidth=3, foreground="white")],
             zorder=5,
         )
+    return len(texts)
 
 
 def _free_places(ax: Axes, spots: list[tuple[FloatArray, int, int]]) -> list[int]:

@@ -55,6 +55,7 @@ def render_try_page() -> str:
             "style": report_style,
             "script": report_script,
             "beside": "",
+            "rows": "",
         },
     )
     return fill_template(
@@ -70,7 +71,7 @@ def render_try_page() -> str:
     )
 
 
-def write_try_page(path: str | os.PathLike[str]) -> Path:
+def write_browser_page(path: str | os.PathLike[str]) -> Path:
     """Write the page to one file, replacing an old one only once all is on disk."""
     return write_page(path, render_try_page)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -160,6 +160,11 @@ class ReportData:
     unit: str = ""  # What a distance is measured in; empty for the unit of the data
     # What sets clusters apart, a sentence each
     descriptions: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    # Three answers, fine, default and coarse, each with the cluster of each subcluster; the columns
+    # above are those of subclusters
+    levels: Mapping[str, Any] | None = None
+    # Rows in all, of noise and left out, and unconfirmed clusters, at the level shown first
+    counts: Mapping[str, int] | None = None
     matrix: FloatArray | None = None  # (n_features, n_axes); from features to axes
     rows: CarriedRows | None = None  # What is known of each point beside its place
     # What decided the clusters; with it, readers can try other settings on the page
@@ -201,10 +206,10 @@ class ReportData:
                 )
         return replace(self, backdrop=Backdrop(self._axis("x", x), self._axis("y", y), arrays))
 
-    def with_view(self, x: str, y: str, *, y_down: bool | None = None) -> "ReportData":
+    def with_initial_axes(self, x: str, y: str, *, y_down: bool | None = None) -> "ReportData":
         """Return the same report, with other axes drawn at first, by name; "time" is one too.
 
-        `y_down` says whether y is drawn downward, as pixels are counted; None keeps what names and
+        `y_down`: whether y is drawn downward, as pixels are counted; None keeps what names and
         ranges propose.
         """
         down = self.y_down if y_down is None else y_down

@@ -73,6 +73,8 @@ def pack_report(data: ReportData) -> dict[str, Any]:
         "cluster_names": {str(k): name for k, name in data.cluster_names.items()},
         "merged": {str(k): shown for k, shown in data.merged.items()},
         "pinned": sorted(data.pinned),
+        "levels": data.levels,
+        "counts": data.counts,
         "suggested_matches": [list(link) for link in data.suggested_matches],
         "descriptions": {str(k): list(texts) for k, texts in data.descriptions.items()},
         "backdrop": _encode_backdrop(data.backdrop),

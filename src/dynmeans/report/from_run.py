@@ -26,6 +26,7 @@ from dynmeans.runs.analysis.scale_sensitivity import (
 from dynmeans.runs.analysis.space_messages import new_cluster_distance, suggest_space
 from dynmeans.runs.analysis.suggested_matches import SuggestedMatch, suggested_matches_of_run
 from dynmeans.runs.analysis.summary import facts_of, warnings_of
+from dynmeans.runs.analysis.topics import topic_lines
 from dynmeans.runs.analysis.truth_counts import score_run
 from dynmeans.runs.reading.columns import is_of_vector
 from dynmeans.runs.run import Run
@@ -111,6 +112,9 @@ def run_report(
             already_read=(history, samples),
         )
         scales, texts = scale_sensitivity_of_run(run, samples[-1:]), descriptions(profiles)
+        for k, lines in topic_lines(run).items():
+            own = texts.setdefault(k, [])
+            own += [line for line in lines if line not in own]
         texts |= {k: [text, *texts.get(k, [])] for k, text in scales.items()}
         advice = format_scale_sensitivity(scales)
     if any(len(sample.points) < sample.n_rows for sample in samples):
@@ -130,13 +134,16 @@ def run_report(
         run.config.model_config,
         run.edits,
     )
+    levels = _levels(run)
     return replace(
         in_space(data, space),
         min_cluster_size=model_config.min_cluster_size,
         min_batches=model_config.min_batches,
         trial=_trial(run),
-        cluster_names=edits.display_names(),
-        merged=edits.merged,
+        cluster_names=edits.display_names() if levels is None else dict(edits.names),
+        merged=edits.merged if levels is None else {},
+        levels=levels,
+        counts=_counts(run),
         pinned=frozenset(edits.pinned),
         descriptions={k: tuple(told) for k, told in texts.items()},
         suggested_matches=[(link.cluster_id, link.other_id, link.gap) for link in links],
@@ -160,6 +167,28 @@ def page_warnings(run: Run, name_of: Namer, links: list[SuggestedMatch]) -> tupl
     """Return what may be wrong with a run, and the arguments that would change it."""
     advice, doubts = warnings_of(run, links)
     return tuple(Warned(text.render(name_of), text.advises) for text in (*doubts, *advice))
+
+
+def _levels(run: Run) -> dict[str, Any] | None:
+    """Return the answers that a reader may choose from, with what people made of each."""
+    stored = run.levels
+    if stored is None or not stored.options:
+        return None
+    options = [
+        {**one, "clusters": {str(k): c for k, c in run.edits_at(one["name"]).merged.items()}}
+        for one in stored.options
+    ]
+    return {"chosen": stored.chosen, "options": options}
+
+
+def _counts(run: Run) -> dict[str, int]:
+    status = run.status()
+    return {
+        "n_rows": status.n_rows,
+        "n_noise": status.n_noise,
+        "n_unconfirmed": status.n_unconfirmed,
+        "n_left_out": status.n_dropped_rows + status.n_late_rows,
+    }
 
 
 def run_page(run: Run, **options: Any) -> str:

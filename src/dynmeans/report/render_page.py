@@ -88,10 +88,10 @@ _BESIDE = '\n<script type="application/json" id="report-data-beside">{}</script>
 
 def render_report(
     data: ReportData,
-    beside: ReportData | None = None,
+    compare_with: ReportData | None = None,
     *,
     live: str | None = None,
-    engine: bool = True,
+    recluster: bool = True,
 ) -> str:
     """Return the page as text: the same text for the same data.
 
@@ -108,7 +108,7 @@ def render_report(
     >>> render_report(report_data(history))[:15]
     '<!DOCTYPE html>'
     """
-    tried = encode_recluster(data) if engine and beside is None else None
+    tried = encode_recluster(data) if recluster and compare_with is None else None
     # Where the page cannot cluster its rows, as those of texts, there is nothing to try.
     has_panel = has_engine = tried is not None and "reason" not in tried
     style = concat_page_files(*STYLES, *(["style/panel.css"] if has_panel else []))
@@ -123,8 +123,8 @@ def render_report(
         "style": style,
         "script": script,
         "data": report_json(data, tried),
-        "rows": "" if data.rows is None or beside else _ROWS.format(packed_rows(data.rows)),
-        "beside": "" if beside is None else _BESIDE.format(report_json(beside)),
+        "rows": "" if data.rows is None or compare_with else _ROWS.format(packed_rows(data.rows)),
+        "beside": "" if compare_with is None else _BESIDE.format(report_json(compare_with)),
     }
     return fill_template("page.html", parts)
 
@@ -133,8 +133,8 @@ def write_report(
     data: ReportData,
     path: str | os.PathLike[str],
     *,
-    beside: ReportData | None = None,
-    engine: bool = True,
+    compare_with: ReportData | None = None,
+    recluster: bool = True,
 ) -> Path:
     """Write the page to one file, replacing an old one only once all is on disk.
 
@@ -150,7 +150,7 @@ def write_report(
         Whether readers can try other scales on the page, where the data say how they were
         clustered; adds about 200 kB.
     """
-    return write_page(path, lambda: render_report(data, beside, engine=engine))
+    return write_page(path, lambda: render_report(data, compare_with, recluster=recluster))
 
 
 def write_page(path: str | os.PathLike[str], render: Callable[[], str]) -> Path:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from dynmeans.engine.batch import Batch
 from dynmeans.families.levels import FINE
-from dynmeans.follow.clusterers import OURS
+from dynmeans.follow.clusterers import DETECTIONS, OURS
 from dynmeans.follow.defaults import TEXTS, VECTORS, defaults_of
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.model_config import ModelConfig
@@ -21,6 +21,7 @@ from dynmeans.inputs.format_count import format_count
 from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import check_range
 from dynmeans.parameters.hint import Hint
+from dynmeans.parameters.single_objects import CLEAR, share_of_objects
 from dynmeans.records.suggestion import Suggestion
 from dynmeans.runs.after_commit import NOTHING, AfterCommit
 from dynmeans.runs.analysis.distinctive_terms import name_clusters_by_terms
@@ -103,6 +104,7 @@ class _PreparedSource(NamedTuple):
     windows: Any
     memory: Memory | None = None
     choice: Suggestion | None = None
+    config: RunConfig | None = None  # where the first windows speak for another method
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,13 +141,13 @@ class ClusterJob:
             self._check_replacement(overwrite)
             check_may_create(self.out, overwrite)  # before rows are read and parameters chosen
         work = _JobRun(self, stop or threading.Event(), shown, time.monotonic())
-        with self.open_source() as source, work.open_run(source, is_there, overwrite) as open_run:
-            done = work.done(source, *open_run, n_threads=n_threads, is_resumed=is_there)
+        with self.open_source() as source, work.open_run(source, is_there, overwrite) as opened:
+            done = work.done(source, *opened, n_threads=n_threads, is_resumed=is_there)
             if done.suggestion is not None and done.suggestion.warnings:
                 told = [[doubt.template, *doubt.values] for doubt in done.suggestion.warnings]
-                open_run[0].store.note({"warnings": told})
-            done = self._with_levels(open_run[0], done)
-            self._name(open_run[0], source, done)
+                opened[0].store.note({"warnings": told})
+            done = self._with_levels(opened[0], done)
+            self._name(opened[0], source, done)
             return done
 
     def _with_levels(self, run: Run, done: JobResult) -> JobResult:
@@ -219,6 +221,14 @@ class ClusterJob:
                 raise InputError("level", rule, got=self.level)
             return False
         return self.level not in (None, FINE) or (self.level is None and model_config.is_open)
+
+    def may_be_detections(self, model_config: ModelConfig) -> bool:
+        """Say whether nothing was asked for that rows which are objects do not have."""
+        is_free = (
+            self.level is None and model_config.n_clusters is None and model_config.method == OURS
+        )
+        is_free &= self.windows.text is None and model_config.space == "raw"
+        return is_free and model_config.penalties == ModelConfig().penalties
 
     def _with_defaults(self, model_config: ModelConfig, kind: str) -> ModelConfig:
         usual = defaults_of("cluster", kind)
@@ -296,24 +306,27 @@ class _JobRun:
         """Open or make the run; a source that cannot be read makes none."""
         job, config = self.job, self.job.config(source)
         if not (is_there or job.input.is_stream):
-            initial_memory = self._prepare(config, _windows(self.job, source, None))
+            prepared = self._prepare(config, _windows(self.job, source, None))
+            config = prepared.config or config
             with Run.create(job.out, config, overwrite=overwrite) as run:
-                run.set_initial_memory(initial_memory.memory)
-                yield run, initial_memory
+                run.set_initial_memory(prepared.memory)
+                yield run, prepared
             return
         # A stream needs its run at once: messages are kept there that their place does not keep.
-        open_run = Run.open if is_there else partial(Run.create, overwrite=overwrite)
-        with open_run(job.out, config) as run:
+        open_or_create = Run.open if is_there else partial(Run.create, overwrite=overwrite)
+        if is_there:
+            config = _as_chosen(config, job.out)
+        with open_or_create(job.out, config) as run:
             run.lock()  # before the position is read: nobody may move it
             windows = self._stream(run) if job.input.is_stream else None
-            initial_memory = _PreparedSource(windows or _windows(self.job, source, run.position))
+            prepared = _PreparedSource(windows or _windows(self.job, source, run.position))
             if not run.has_windows:
                 try:
-                    initial_memory = self._prepare(config, initial_memory.windows)
+                    prepared = self._prepare(config, prepared.windows)
                 except StoppedError:
-                    initial_memory = _PreparedSource(raise_on_first_read(StoppedError()))
-                run.set_initial_memory(initial_memory.memory)
-            yield run, initial_memory
+                    prepared = _PreparedSource(raise_on_first_read(StoppedError()))
+                run.set_initial_memory(prepared.memory)
+            yield run, prepared
 
     def _stream(self, run: Run) -> StreamWindows:
         options, source = self.job.windows, self.job.input
@@ -327,25 +340,32 @@ class _JobRun:
         choices: list[Suggestion] = []
         with self.shown.while_choosing() if config.model_config.is_auto else nullcontext():
             ahead = _ahead(self.job.input, windows)
+            share = 0.0
+            if not self.job.input.is_stream and self.job.may_be_detections(config.model_config):
+                share = share_of_objects([window.points for window in ahead.first])
+            if share > CLEAR:
+                config = _of_detections(config)
             memory = initial_memory(config, ahead.first, choices.append)
+        if share > CLEAR:
+            choices = [replace(one, warnings=(_objects(share), *one.warnings)) for one in choices]
         for found in choices:
             if not found.has_lasting_clusters and ahead.error is not None:
                 raise ahead.error
             if self.shown.on_suggestion is not None:
                 self.shown.on_suggestion(found)
-        return _PreparedSource(ahead, memory, choices[0] if choices else None)
+        return _PreparedSource(ahead, memory, choices[0] if choices else None, config)
 
     def done(
         self,
         source: Source | None,
         run: Run,
-        initial_memory: _PreparedSource,
+        prepared: _PreparedSource,
         *,
         n_threads: int | None,
         is_resumed: bool,
     ) -> JobResult:
         """Take all windows in, and say what was done."""
-        windows, before = initial_memory.windows, run.status()
+        windows, before = prepared.windows, run.status()
         total = None if source is None else windows.n_rows
         done = (run.position or {}).get("rows_read", 0)
         with self.shown.progress(total, done, run.config.features) as on_window:
@@ -371,13 +391,13 @@ class _JobRun:
             n_repeated=getattr(windows, "n_repeated", 0),
             seconds=time.monotonic() - self.begin,
             is_resumed=is_resumed,
-            suggestion=initial_memory.choice,
+            suggestion=prepared.choice,
             missing=missing,
             unread=getattr(windows, "unread", ""),
             is_stopped=is_stopped,
             new_cluster_distance=new_cluster_distance(run),
             stop_words=stop_words,
-            notes=tuple(filter(None, (stop_words, *_notes(run, initial_memory.choice)))),
+            notes=tuple(filter(None, (stop_words, *_notes(run, prepared.choice)))),
         )
 
     def _take_all(self, run: Run, windows: Any, **options: Any) -> bool:
@@ -399,6 +419,27 @@ class _JobRun:
             except StoppedError:
                 return True
             return False
+
+
+def _of_detections(config: RunConfig) -> RunConfig:
+    model_config = replace(config.model_config, method=DETECTIONS, families=False)
+    return replace(config, model_config=model_config)
+
+
+def _as_chosen(config: RunConfig, folder: Path) -> RunConfig:
+    """Return the configuration with the method that the run chose when it was made."""
+    with Run.open(folder) as run:
+        is_chosen = run.has_windows and run.config.model_config.method == DETECTIONS
+    return _of_detections(config) if is_chosen and config.model_config.method == OURS else config
+
+
+def _objects(share: float) -> ArgumentText:
+    return ArgumentText(
+        "{:.0%} of the rows are nearer to a row of the next window than to any of their own, so "
+        "every row is taken for an object of its own, as with {method='detections'}. "
+        "{level='default'} clusters rows instead.",
+        share,
+    )
 
 
 def _notes(run: Run, choice: Suggestion | None) -> Iterator[ArgumentText | None]:

@@ -93,11 +93,11 @@ def replay(log: Iterable[Edit], groups: Mapping[int, int] | None = None) -> Edit
     `groups` are clusters that are shown as others before any edit.
     """
     every = Edits(tuple(log))
-    undone_edits = every.undone_edits()
+    undone = every.undone_edits()
     names, merged, pinned = dict[int, str](), dict(groups or {}), set[int]()
     for edit in every.log:
         k, other = edit.cluster_id, edit.other_id
-        if k is None or edit.edit_id in undone_edits:
+        if k is None or edit.edit_id in undone:
             continue
         if edit.kind == NAME:
             names.pop(k, None)
@@ -108,7 +108,7 @@ def replay(log: Iterable[Edit], groups: Mapping[int, int] | None = None) -> Edit
             merged = {i: root for i, root in merged.items() if root != k}
         elif edit.kind == MERGE and other is not None:
             root, leaf = merged.get(k, k), merged.get(other, other)
-            group = [leaf, *(i for i, resolve_ids in merged.items() if resolve_ids == leaf)]
+            group = [leaf, *(i for i, shown in merged.items() if shown == leaf)]
             merged |= {i: root for i in group if i != root}
     for k in sorted(names):  # at another level a cluster may have another oldest member
         names.setdefault(merged.get(k, k), names[k])
@@ -181,7 +181,13 @@ class Editing:
 
         A cluster that has no name from people has that of its words, if any.
         """
-        groups = self.groups.merged
+        return self.edits_at(None)
+
+    def edits_at(self, level: str | None) -> Edits:
+        """Return the edits over the clusters of a level, by default of the one shown."""
+        groups, levels = self.groups.merged, self.levels
+        if level is not None and levels is not None:
+            groups = levels.clusters.get(level, {})
         edits = replay((Edit(**row) for row in read_edits(self._store)), groups)
         topics = self._store.query("SELECT cluster_id, name FROM topics WHERE name <> ''")
         words = {row["cluster_id"]: row["name"] for row in topics}
@@ -263,10 +269,8 @@ class Editing:
         """Undo an edit, by default the last one that is in force; the log keeps both."""
 
         def make(edits: Edits) -> list[dict[str, Any]]:
-            undone_edits = edits.undone_edits()
-            in_force = [
-                e.edit_id for e in edits.log if e.kind != UNDO and e.edit_id not in undone_edits
-            ]
+            undone = edits.undone_edits()
+            in_force = [e.edit_id for e in edits.log if e.kind != UNDO and e.edit_id not in undone]
             if not in_force:
                 raise InputError("", "there is no edit to undo")
             if edit_id is not None and edit_id not in in_force:

@@ -28,7 +28,6 @@ from dynmeans.runs.analysis.edited_tables import join_rows, with_edits, with_nam
 from dynmeans.runs.analysis.status import RunStatus, status_of
 from dynmeans.runs.configuration import RunConfig, describe_differences
 from dynmeans.runs.edits import Editing
-from dynmeans.runs.levels import StoredLevels
 from dynmeans.runs.reading.sampling import Sample
 from dynmeans.runs.reading.window import Window
 from dynmeans.runs.stopping import until_stopped
@@ -247,7 +246,7 @@ class Run(Editing, AbstractContextManager["Run"]):
         `limit`, only the newest. Also the edits: `name`, `merged_into`, which differs from
         `cluster_id` if the cluster was merged, and `is_pinned`.
         """
-        is_joined = level != FINE and (self.levels or StoredLevels()).chosen != FINE
+        is_joined = level != FINE and self.is_joined
         chosen = (None, None) if is_joined else (status, limit)
         with self._store.snapshot():
             table = run_tables.clusters_table(
@@ -268,10 +267,21 @@ class Run(Editing, AbstractContextManager["Run"]):
         limit: int | None = None,
         frame: str = "pandas",
     ) -> Any:
-        """One row for each event, or for the first `limit`: step, time, window, kind, ..."""
+        """One row for each event, or for the first `limit`: step, time, window, kind, ...
+
+        Events are those of the clusters at the level shown.
+        """
         wanted = tuple(kinds), cluster_id, first_step, limit
-        with self._store.snapshot():
-            table = run_tables.events_table(self._store, *wanted)
+        if self.is_joined:
+            names = run_tables.window_names(self._store)
+            windows = (
+                ({"step": one.step, "time": one.time, "name": names[one.step]}, list(one.events))
+                for one in self.history(labels=False, joined=True)
+            )
+            table = run_tables.table_of_events(windows, *wanted)
+        else:
+            with self._store.snapshot():
+                table = run_tables.events_table(self._store, *wanted)
         return as_frame(with_names(table, self.edits), frame)
 
     def history(
@@ -303,6 +313,11 @@ class Run(Editing, AbstractContextManager["Run"]):
         """Yield up to `config.sample_size` rows of every window, chosen by a hash of the number."""
         n_features = len(self.config.features)
         return run_tables.samples_of(self._store, n_features, first_step, last_step)
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether clusters are shown that may have several subclusters."""
+        return self.levels is not None and self.levels.chosen != FINE
 
     def status(self) -> RunStatus:
         """Say how far the run is."""

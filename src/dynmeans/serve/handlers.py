@@ -96,7 +96,7 @@ def post_name(run: Run, body: Body) -> dict[str, Any]:
 
 
 def post_edit(run: Run, body: Body) -> dict[str, Any]:
-    """Merge, pin or undo."""
+    """Merge, pin, undo, or choose the level that the run shows."""
     kind, author = body.get("kind"), _author(body)
     if kind == "merge":
         pair = _integer(body, "cluster_id"), _integer(body, "other_id")
@@ -106,7 +106,10 @@ def post_edit(run: Run, body: Body) -> dict[str, Any]:
     if kind == "undo":
         edit_id = _integer(body, "edit_id") if "edit_id" in body else None
         return asdict(run.undo_edit(edit_id, author=author))
-    raise HTTPException(422, "kind must be merge, pin or undo")
+    if kind == "level":
+        run.choose_level(_text(body, "level"))
+        return {"kind": kind, "level": body["level"]}
+    raise HTTPException(422, "kind must be merge, pin, undo or level")
 
 
 def current_edits(run: Run) -> dict[str, Any]:

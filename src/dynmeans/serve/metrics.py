@@ -34,13 +34,13 @@ class _Numbers:
             "dropped_rows": ("Rows left out because a value was missing.", status.n_dropped_rows),
             "late_rows": ("Rows that came too late.", status.n_late_rows),
             "dead_letters": ("Messages that could not be read as rows.", status.n_dead_letters),
-            "births": ("Clusters seen so far.", status.n_clusters_total),
+            "clusters_born": ("Clusters seen so far.", status.n_clusters_total),
             "messages_read": ("Messages read from the stream.", read),
             "alerts": ("Alerts that rules led to.", n_alerts),
             "alerts_delivered": ("Alerts that were delivered.", n_delivered),
         }
         self._gauges = {
-            "clusters": ("Clusters in the last window.", status.n_active_clusters),
+            "active_clusters": ("Clusters in the last window.", status.n_active_clusters),
             "clusters_remembered": ("Clusters in memory, seen or not.", status.n_remembered),
             "cost": ("Cost of the last window.", status.cost),
             "label_bytes": ("Size of the stored labels.", status.label_bytes),
@@ -52,7 +52,7 @@ class _Numbers:
                 _since(_timestamp(status.last_window)),
             ),
             "alerts_waiting": ("Alerts that could not be delivered yet.", n_alerts - n_delivered),
-            "readers": ("Pages that are connected.", n_readers),
+            "connected_clients": ("Pages that are connected.", n_readers),
         }
 
     def collect(self) -> Iterator[Any]:

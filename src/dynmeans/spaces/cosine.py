@@ -11,6 +11,7 @@ from dynmeans.records.arrays import BatchArray, FloatArray
 from dynmeans.spaces.space import Space
 
 _MAX_ROWS = 10_000  # that axes are learned on
+_AT_ONCE = 2**16  # values
 _GRID = 2.0**24  # coarser than what processors differ in
 
 
@@ -30,7 +31,7 @@ class Cosine(Space):
     >>> space = Cosine()
     >>> space.to_points(np.array([[3.0, 4.0]])).tolist()
     [[0.6, 0.8]]
-    >>> space.tell(1.2)
+    >>> space.format_distance(1.2)
     'cosine 0.4'
     >>> rows = np.random.default_rng(0).normal(size=(50, 100)) + 5 * np.eye(2, 100)[[0, 1] * 25]
     >>> Cosine(n_axes=2).fit(rows).to_points(rows).shape
@@ -136,7 +137,7 @@ class Words(Cosine):
 
     Examples
     --------
-    >>> Words().tell(Words.usual_penalty)
+    >>> Words().format_distance(Words.usual_penalty)
     'cosine 0.15'
     """
 
@@ -147,10 +148,20 @@ class Words(Cosine):
 
 def unit_rows(rows: Any) -> Any:
     """Return rows of length 1, in the precision they came in; refuse one of zeros."""
+    n = len(rows) if not isinstance(rows, np.ndarray) else 1 + _AT_ONCE // max(rows.shape[1], 1)
+    if len(rows) <= n:
+        return _unit_block(rows, 0)
+    units = np.empty(rows.shape, np.result_type(rows, np.float32))
+    for first in range(0, len(rows), n):  # the cache holds a block, and RAM no second copy
+        units[first : first + n] = _unit_block(rows[first : first + n], first)
+    return units
+
+
+def _unit_block(rows: Any, first: int) -> Any:
     # Scaled by the largest value first: squares of very small or large ones stay in range.
     largest = np.abs(rows).max(axis=1, keepdims=True, initial=0.0)
     if np.any(largest == 0):
-        row = int(np.argmin(largest))
+        row = first + int(np.argmin(largest))
         raise InputError(
             "space",
             "'cosine' needs rows that are not all zeros; row {} is",

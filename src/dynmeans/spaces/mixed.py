@@ -144,7 +144,7 @@ class Mixed(Space):
         """Say how far each group alone may be apart at this squared distance.
 
         >>> from dynmeans.spaces.named import find_space
-        >>> find_space("0.1*geo(0,1) + cyclic:24(2)").tell(4.0)
+        >>> find_space("0.1*geo(0,1) + cyclic:24(2)").format_distance(4.0)
         '20 km or 2 h'
         """
         return " or ".join(g.space.format_distance(squared / g.weight**2) for g in self.groups)

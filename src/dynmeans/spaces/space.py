@@ -112,7 +112,7 @@ class Space(ABC):
         """Say a squared distance in the unit of the space.
 
         >>> from dynmeans.spaces.named import find_space
-        >>> find_space("geo").tell(144.0), find_space("raw").tell(9.0)
+        >>> find_space("geo").format_distance(144.0), find_space("raw").format_distance(9.0)
         ('12 km', 'distance 3')
         """
         distance = short_number(math.sqrt(squared))

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -76,9 +76,9 @@ class WordTable:
         A text without a word that is no stop word is a row of zeros.
         """
         listed = list(texts)
-        format_count = self._count(listed)
-        self.last = WordsOfTexts(listed, format_count.starts, format_count.words, list(self.places))
-        blocks = list(_blocks(format_count))
+        counts = self._count(listed)
+        self.last = WordsOfTexts(listed, counts.starts, counts.words, list(self.places))
+        blocks = list(_blocks(counts))
         self.totals.n_windows += 1
         for block in blocks:
             self._learn(block)
@@ -89,8 +89,8 @@ class WordTable:
     def map(self, texts: Iterable[str | None]) -> npt.NDArray[np.float32]:
         """Return rows without learning; a word that is new is known by its signs alone."""
         n_known = self._n_words
-        format_count = self._count(texts)
-        rows = [self._rows(block) for block in _blocks(format_count)]
+        counts = self._count(texts)
+        rows = [self._rows(block) for block in _blocks(counts)]
         for word in list(islice(self.places, n_known, None)):
             del self.places[word]
         self._n_words = n_known
@@ -139,10 +139,10 @@ class WordTable:
             self._signs[place] = _signs_of(word)
         self._n_words = n
 
-    def _learn(self, format_count: Counted) -> None:
+    def _learn(self, counts: Counted) -> None:
         """Add the rest of each text to the company of its words; rare words weigh more in it."""
-        self.totals.n_texts += len(format_count.starts) - 1
-        seen_in, words = self._columns["seen_in"], format_count.words
+        self.totals.n_texts += len(counts.starts) - 1
+        seen_in, words = self._columns["seen_in"], counts.words
         np.add.at(seen_in, words, 1)
         self._columns["last_seen"][words] = self.totals.n_windows
         used = np.unique(words)
@@ -150,10 +150,8 @@ class WordTable:
         shares = (1.0 + self.totals.n_texts) / (1.0 + seen_in[used])
         rarity[used] = rounded_logarithm(shares.astype(np.float64))
         # Whole multiples of 2^-20: their sums are exact in any order.
-        parts = np.rint(np.sqrt(format_count.counts) * rarity[words] * 2.0**20) * 2.0**-20
-        self.totals.n_rests += compiled.learn_company(
-            format_count.starts, words, parts, *self._tables()
-        )
+        parts = np.rint(np.sqrt(counts.counts) * rarity[words] * 2.0**20) * 2.0**-20
+        self.totals.n_rests += compiled.learn_company(counts.starts, words, parts, *self._tables())
         names = list(self.places)
         self._changed.update(names[word] for word in used.tolist())
         self._halve(used)
@@ -169,14 +167,14 @@ class WordTable:
             self.totals.n_rests -= int(n_texts[word] - (n_texts[word] >> 1))
             self._company[word], n_texts[word] = halved, n_texts[word] >> 1
 
-    def _rows(self, format_count: Counted) -> npt.NDArray[np.float32]:
-        used, where = np.unique(format_count.words, return_inverse=True)
+    def _rows(self, counts: Counted) -> npt.NDArray[np.float32]:
+        used, where = np.unique(counts.words, return_inverse=True)
         n = self._columns["n_texts"][used].astype(np.float64)
         shares = np.where(n >= 2, n / (n + _HALF_KNOWN), 0.0)
         tables = self._tables()
         directions = compiled.word_directions(*tables, self.totals.n_rests, used, shares)
-        parts = np.sqrt(format_count.counts) * self._weights(used, n)[where]
-        return compiled.text_rows(format_count.starts, where.astype(np.int64), parts, directions)
+        parts = np.sqrt(counts.counts) * self._weights(used, n)[where]
+        return compiled.text_rows(counts.starts, where.astype(np.int64), parts, directions)
 
     def _weights(self, used: IntArray, n: FloatArray) -> FloatArray:
         """How far the company of a word is its own: 1 for most words, little for stop words.
@@ -206,7 +204,8 @@ class WordTable:
         columns = self._columns["seen_in"], self._columns["last_seen"]
         keys = sorted(range(len(names)), key=lambda k: (-columns[0][k], -columns[1][k], names[k]))
         n_kept = self.most_words * 3 // 4
-        kept, gone = np.array(sorted(keys[:n_kept])), np.array(keys[n_kept:])
+        kept = np.array(sorted(keys[:n_kept]), np.int64)
+        gone = np.array(keys[n_kept:], np.int64)
         self.total = self.total - self._company[gone].sum(axis=0, dtype=np.int64)
         self.totals.n_rests -= int(self._columns["n_texts"][gone].sum())
         self._forgotten.update(names[k] for k in gone.tolist())
@@ -243,10 +242,27 @@ class WordTable:
         header: Mapping[str, Any],
         stop_words: frozenset[str] = frozenset(),
     ) -> "WordTable":
-        """Read what `take_changes` and `header` gave."""
+        """Read what `take_changes` and `header` gave; refuse what they cannot have given."""
+        try:
+            return cls._read(rows, header, stop_words)
+        except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+            first = str(error).splitlines()[0]
+            raise ValueError(f"the words of the texts so far are damaged: {first}") from error
+
+    @classmethod
+    def _read(
+        cls, rows: Sequence[tuple[Any, ...]], header: Mapping[str, Any], stop_words: frozenset[str]
+    ) -> "WordTable":
         table = cls(stop_words, int(header["most_words"]))
         table.totals = Totals(*(int(header[n]) for n in ("n_texts", "n_rests", "n_windows")))
         table.total = np.array(header["total"], np.int64)
+        counts = (*astuple(table.totals), *(count for row in rows for count in row[1:-1]))
+        if (
+            table.most_words < 1
+            or table.total.shape != (WIDTH,)
+            or not all(0 <= n < 2**53 for n in counts)
+        ):
+            raise ValueError("a count is out of bounds")
         table.places = {row[0]: place for place, row in enumerate(rows)}
         table._make_room()
         for place, (_, *counts, company) in enumerate(rows):
@@ -265,9 +281,9 @@ def _signs_of(word: str) -> Array:
     return np.frombuffer(data, np.uint8)
 
 
-def _blocks(format_count: Counted) -> Iterable[Counted]:
-    n_texts = len(format_count.starts) - 1
+def _blocks(counts: Counted) -> Iterable[Counted]:
+    n_texts = len(counts.starts) - 1
     for begin in range(0, n_texts, _BLOCK):
-        starts = format_count.starts[begin : min(begin + _BLOCK, n_texts) + 1]
+        starts = counts.starts[begin : min(begin + _BLOCK, n_texts) + 1]
         part = slice(starts[0], starts[-1])
-        yield Counted(starts - starts[0], format_count.words[part], format_count.counts[part])
+        yield Counted(starts - starts[0], counts.words[part], counts.counts[part])

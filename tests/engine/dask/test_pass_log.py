@@ -73,19 +73,19 @@ def test_what_is_void_is_forgotten():
 def test_proposals_count_up_to_where_every_list_is_complete():
     first = Proposals(turns(5, 40), np.array([[0.5], [4.0]]), last=at(40))
     second = Proposals(turns(2, 50), np.array([[0.2], [5.0]]), last=at(99))
-    merge = Proposals.merge([first, second])
-    assert (merge.turns[:, 0].tolist(), merge.last) == ([2, 5, 40], at(40))
-    assert merge.rows.ravel().tolist() == [0.2, 0.5, 4.0]
+    merged = Proposals.merge([first, second])
+    assert (merged.turns[:, 0].tolist(), merged.last) == ([2, 5, 40], at(40))
+    assert merged.rows.ravel().tolist() == [0.2, 0.5, 4.0]
 
 
 def test_moves_in_all_pieces_are_added_and_their_outermost_keys_kept():
     zero, one = np.array([0]), np.array([1])
     first = Moves(2, zero, one, 2 * one, turns(9), turns(8), np.array([[0.5, 0.25]]))
     second = Moves(2, zero, 3 * one, zero, turns(4), turns(0), np.array([[1.0, -2.0]]))
-    merge = Moves.merge([first, second])
-    assert (merge.n_joined.tolist(), merge.n_left.tolist()) == ([4, 0], [2, 0])
-    assert (merge.first_join[0, 0], merge.last_leave[0, 0]) == (4, 8)
-    assert merge.sums.tolist() == [[1.5, -1.75], [0.0, 0.0]]
+    merged = Moves.merge([first, second])
+    assert (merged.n_joined.tolist(), merged.n_left.tolist()) == ([4, 0], [2, 0])
+    assert (merged.first_join[0, 0], merged.last_leave[0, 0]) == (4, 8)
+    assert merged.sums.tolist() == [[1.5, -1.75], [0.0, 0.0]]
 
 
 def test_moves_have_no_sums_until_every_piece_may_be_over():

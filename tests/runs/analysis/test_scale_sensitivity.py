@@ -48,7 +48,7 @@ def test_page_and_summary_of_a_call_tell_it():
     clouds = np.repeat([[-1.0, 0.0], [1.0, 0.0], [30.0, 0.0]], 10, axis=0)
     points = np.vstack([clouds + 0.1 * rng.normal(size=(30, 2)) for _ in range(3)])
     frame = pd.DataFrame(points, columns=["x", "y"]).assign(day=np.repeat(range(3), 30))
-    how = {"batch": "day", "features": ["x", "y"], "random_state": 0, "new_penalty": 30.0}
+    how = {"window_column": "day", "features": ["x", "y"], "random_state": 0, "new_penalty": 30.0}
     found = dynmeans.cluster(frame, **how)
     merged = int(found.labels.iloc[-30])
     assert f"{merged} looks like two." in found.summary()

@@ -50,7 +50,7 @@ def test_integers_that_became_floats_by_a_gap_are_integers_still():
 
 @pytest.mark.parametrize("odd", [0.5, 1e17])
 def test_a_number_that_names_no_window_is_refused_with_its_row(odd):
-    rule = "batch must hold whole numbers of at most 2\\*\\*53, or text, but row 1"
+    rule = "window_column must hold whole numbers of at most 2\\*\\*53, or text, but row 1"
     with pytest.raises(ValueError, match=rule):
         windows_of([0.0, odd])
 
@@ -98,5 +98,5 @@ def test_short_floats_of_a_frame_are_read(convert):
 
 @pytest.mark.parametrize("count", [20.5, "20", True])
 def test_a_count_that_is_no_integer_is_refused_by_name(count):
-    with pytest.raises(TypeError, match="count must be an integer, got"):
+    with pytest.raises(TypeError, match="rows_per_window must be an integer, got"):
         WindowOptions(("x",), rows_per_window=count)

@@ -1,6 +1,7 @@
 """Parquet on a web server and in S3, read from servers that the test starts on loopback."""
 
 import json
+import sys
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -132,7 +133,7 @@ def test_a_file_and_a_folder_in_s3_are_read_in_order_of_name(s3, tmp_path):
 def test_a_run_on_an_address_is_that_on_the_file_and_stores_no_signature(server, tmp_path, capsys):
     pytest.importorskip("aiohttp")
     address = f"http://{server}/rows.parquet?signature={SECRET}"
-    given = {"features": ["x", "y"], "batch": "t", "new_penalty": 4.0}
+    given = {"features": ["x", "y"], "window_column": "t", "new_penalty": 4.0}
     words = [
         "cluster",
         address,
@@ -184,3 +185,25 @@ def test_a_query_over_an_address_reaches_no_other_file(server, tmp_path):
     reading = ReadingOptions(sql=f"SELECT * FROM read_parquet('{other}')")
     with pytest.raises((ValueError, OSError), match="no other file"):
         Source(f"http://{server}/rows.parquet", reading=reading)
+
+
+@pytest.mark.parametrize("missing", ["fsspec.implementations.http", "aiohttp"])
+def test_without_the_extra_an_address_is_refused_with_the_way_to_install_it(
+    missing, tmp_path, capsys, monkeypatch
+):
+    for name in [name for name in sys.modules if name.startswith(("fsspec", "aiohttp"))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, missing, None)
+    words = [
+        "cluster",
+        "https://host/rows.parquet?signature=hunter2",
+        "-f",
+        "x",
+        "--rows-per-window",
+        "9",
+    ]
+    assert main([*words, "-o", str(tmp_path / "run")]) == 1
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert "pip install 'dynmeans[remote]'" in told
+    assert "hunter2" not in told

@@ -60,7 +60,9 @@ def test_the_name_of_a_file_is_no_pattern(tmp_path):
 
 
 def test_wicked_names_are_safe_in_every_role(tmp_path):
-    names = {role: f"{role} {WICKED}" for role in ("time", "id", "weight", "truth", "batch")}
+    names = {
+        role: f"{role} {WICKED}" for role in ("time", "id", "weight", "truth", "window_column")
+    }
     frame = pd.DataFrame({name: [1, 2, 3] for name in names.values()}).assign(x=FRAME["x"])
     options = WindowOptions(features=("x",), **names)
     with Source(pa.Table.from_pandas(frame)) as source:

@@ -128,5 +128,5 @@ def test_a_weight_that_is_no_number_is_named(value):
 @pytest.mark.parametrize("value", ['"later"', "9" * 400])
 def test_windows_named_by_text_and_numbers_at_once_are_refused(value):
     lines = ['{"b": 1, "x": 1}', f'{{"b": {value}, "x": 1}}']
-    with pytest.raises(ValueError, match="batch: line 2"):
+    with pytest.raises(ValueError, match="window_column: line 2"):
         live(lines, time=None, every=None, window_column="b")

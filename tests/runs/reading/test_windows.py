@@ -200,7 +200,7 @@ def test_numbers_that_lose_digits_are_refused():
     [
         ({"features": ("speed",), "rows_per_window": 1}, "features: there is no column 'speed'"),
         ({"time": "when", "every": "1h"}, "time: there is no column 'when'"),
-        ({"batch": "day"}, "batch: there is no column 'day'"),
+        ({"window_column": "day"}, "window_column: there is no column 'day'"),
         ({"rows_per_window": 1, "weight": "w"}, "weight: there is no column 'w'"),
         ({"rows_per_window": 1, "id": "name"}, "id: there is no column 'name'"),
         ({"rows_per_window": 1, "truth": "true"}, "truth: there is no column 'true'"),
@@ -218,7 +218,11 @@ def test_a_feature_that_is_text_is_refused():
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"rows_per_window": 3, "batch": "b"}, {"time": "t", "every": "1h", "rows_per_window": 3}],
+    [
+        {},
+        {"rows_per_window": 3, "window_column": "b"},
+        {"time": "t", "every": "1h", "rows_per_window": 3},
+    ],
 )
 def test_exactly_one_way_to_cut_must_be_given(options):
     with pytest.raises(ValueError, match="exactly one of every"):
@@ -233,8 +237,8 @@ def test_windows_need_a_column_of_times():
 CUTS = [
     {"time": "t", "every": "7min"},
     {"time": "t", "rows_per_window": 4},
-    {"batch": "b"},
-    {"batch": "b", "time": "t"},
+    {"window_column": "b"},
+    {"window_column": "b", "time": "t"},
 ]
 
 

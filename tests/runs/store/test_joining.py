@@ -78,7 +78,7 @@ def test_readers_that_look_at_an_earlier_commit_read_all_its_rows(tmp_path, few,
             for i in range(3, 40):
                 run.process(windows(1, first=i))
                 run._joining.close()
-            assert not (folder / "labels" / reader.parts()[1].name).exists()
+            assert not (folder / "labels" / reader.label_files()[1].name).exists()
             rest = [row for table in tables for row in table["row_id"].to_pylist()]
     assert first["row_id"].to_pylist() + rest == list(range(9))
 

@@ -43,7 +43,7 @@ CHANGES = {
     "a missing cluster": "DELETE FROM clusters WHERE cluster_id = 1",
     "events": "UPDATE events SET kind = 'merged' WHERE step = 0 AND number = 0",
     "a missing event": "DELETE FROM events WHERE step = 1 AND number = 0",
-    "tokens": "UPDATE idempotency_keys SET token = 'epoch 2'",
+    "tokens": "UPDATE idempotency_keys SET key = 'epoch 2'",
     "a missing token": "DELETE FROM idempotency_keys",
     "an empty blob for the number 0": "UPDATE windows SET n_dropped_rows = x'' WHERE step = 0",
     "dead_letters": "UPDATE dead_letters SET body = x'00'",

@@ -6,7 +6,8 @@ import json
 import threading
 
 import pytest
-from attack.targets.messages import Given, Kept
+from attack.targets.messages import Given
+from attack.targets.positions import START, bodies_of, read
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,11 +16,9 @@ from dynmeans.follow.model_config import ModelConfig
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.future_rows import FutureRowFilter, Limits
 from dynmeans.runs.reading.window import WindowOptions
-from dynmeans.runs.stopping import StoppedError
 from dynmeans.runs.streams.position import StreamPosition
 from dynmeans.runs.streams.stream_windows import StreamWindows
 
-START = 1_700_000_000
 # A number of messages each, so that many kinds come together in few examples.
 MESSAGE = st.one_of(
     st.integers(0, 9).map(lambda step: {"step": step}),
@@ -29,42 +28,6 @@ MESSAGE = st.one_of(
 )
 MESSAGES = st.lists(st.tuples(MESSAGE, st.integers(0, 5), st.sampled_from("aab")), max_size=60)
 BREAK = st.tuples(st.sampled_from(["stop", "kill", "fail"]), st.integers(1, 60))
-
-
-def bodies_of(messages):
-    """Steps forward move the clock on; those back, and the far ones, are one row's alone."""
-    now, bodies = START, []
-    for fields, name, _ in messages:
-        if "text" in fields:
-            bodies.append(fields["text"])
-            continue
-        step = fields["step"]
-        now += step if 0 <= step < 10 else 0
-        row = {"t": now if 0 <= step < 10 else now + step, "x": fields.get("x", 0.5), "n": name}
-        bodies.append(json.dumps(row))
-    return bodies
-
-
-def read(bodies, partitions, options, breaks):
-    """Read with breaks; return all that is committed."""
-    kept, windows, n_failed = Kept(), [], 0
-    for kind, after in [*breaks, ("end", None)]:
-        stop = threading.Event()
-        stream = Given(bodies, stop, after if kind == "stop" else None, partitions)
-        reader = StreamWindows(stream, options, kept, stop=stop, idle_timeout=0.0)
-        try:
-            for n, window in enumerate(reader):
-                if kind == "kill" and n >= after % 7:
-                    break  # before the commit
-                if kind == "fail" and n >= after % 7:
-                    n_failed += 1
-                    raise StoppedError  # a callback, of a window that is not committed
-                kept.commit(window.position, window.dead_letters)
-                counts = window.n_late_rows, window.n_dropped_rows
-                windows.append((window.name, window.row_ids.tolist(), counts))
-        except StoppedError:
-            continue
-    return windows, sorted(kept.letters), kept.position
 
 
 @settings(max_examples=300, deadline=None)
@@ -190,10 +153,10 @@ def test_what_is_stored_is_what_a_new_reader_begins_with(acts):
     for act in acts:
         at = moved(at, *act)
     again = at.restart({})
-    stored = json.loads(json.dumps(again.stored()))
-    assert StreamPosition.from_stored(stored).stored() == again.stored()
+    stored = json.loads(json.dumps(again.to_json_state()))
+    assert StreamPosition.from_stored(stored).to_json_state() == again.to_json_state()
     known = StreamPosition.from_stored(stored)
-    assert known == StreamPosition.from_stored(json.loads(json.dumps(known.stored())))
+    assert known == StreamPosition.from_stored(json.loads(json.dumps(known.to_json_state())))
 
 
 def test_a_position_cannot_be_changed():

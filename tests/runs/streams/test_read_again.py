@@ -4,6 +4,7 @@ import json
 import threading
 
 import pytest
+from attack.targets import positions
 from attack.targets.messages import Given, Kept
 
 from dynmeans.runs.reading.window import WindowOptions
@@ -60,3 +61,22 @@ def test_a_row_that_was_ahead_stays_out_after_a_gap_that_goes_beyond_it():
     assert read(bodies, [], letters) == expected
     for stop in range(3, 25):
         assert read(bodies, [stop], letters) == expected
+
+
+@pytest.mark.parametrize("after", range(8))
+@pytest.mark.parametrize(
+    "cut",
+    [
+        {"time": "t", "every": "10s", "time_unit": "s", "allowed_lateness": "0"},
+        {"window_column": "t"},
+    ],
+)
+def test_rows_of_two_partitions_that_come_again_are_in_the_windows_they_were_in(after, cut):
+    # The second partition holds windows of the first open; what rows agree on, and which windows
+    # there are, is known when the first rows come again.
+    times = [227, 145, 253, 253, 203, -93, -82, 33, 296, 297, 308, 105, 316]
+    bodies = [json.dumps({"t": START + t, "x": 0.5, "n": i}) for i, t in enumerate(times)]
+    options = WindowOptions(("x",), id="n", **cut)
+    letters = "aabaabaaaaaab"
+    whole = positions.read(bodies, letters, options, [])
+    assert positions.read(bodies, letters, options, [("kill", after)]) == whole

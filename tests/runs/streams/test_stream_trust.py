@@ -32,7 +32,7 @@ def status_of(folder):
 
 @pytest.mark.parametrize(
     "cut",
-    [{"rows_per_window": 10}, {"batch": "b"}, {"every": "10"}],
+    [{"rows_per_window": 10}, {"window_column": "b"}, {"every": "10"}],
     ids=["count", "batch", "every"],
 )
 def test_a_message_with_another_kind_of_time_is_one_dead_letter_across_restarts(

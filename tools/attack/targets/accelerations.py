@@ -32,9 +32,9 @@ def _attack_small(rng: random.Random) -> int:
     """All forced to begin at once; then one alone, one left out, and any of them."""
     most_clusters = rng.choice([40, 40, 40, None])  # grids and trees are for many
     stream = wild_stream(rng, _ROWS, _WIDTHS, most_clusters=most_clusters)
-    expected = _steps(stream, _PLAIN)
+    expected = steps_of(stream, _PLAIN)
     if max(batch.n_points for batch, _ in stream.batches) <= _MOST_OF_SPECIFICATION:
-        _compare(_steps(stream, _SPECIFICATION), expected, "from the specification")
+        compare_ways(steps_of(stream, _SPECIFICATION), expected, "from the specification")
     names = compiled.acceleration_names()
     one = rng.choice(names)
     for left_out in (
@@ -42,9 +42,9 @@ def _attack_small(rng: random.Random) -> int:
         [other for other in names if other not in _BASES | {one}],
         [other for other in names if rng.random() < 0.2],
     ):
-        with _forced(rng, left_out):
+        with forced(rng, left_out):
             execution = Execution(n_threads=rng.choice([1, 2, 3]))
-            _compare(_steps(stream, execution), expected, f"without {', '.join(left_out)}")
+            compare_ways(steps_of(stream, execution), expected, f"without {', '.join(left_out)}")
     return len(stream.batches)
 
 
@@ -55,12 +55,14 @@ def _attack_large(rng: random.Random) -> int:
     else:
         rows, widths, searches = _DEEP_ROWS, [1, 2, 3], ("split", "deep")
     stream = wild_stream(rng, rows, widths, 2, most_clusters=40, searches=searches)
-    _compare(_steps(stream, Execution(n_threads=2)), _steps(stream, _PLAIN), "from the plain way")
+    compare_ways(
+        steps_of(stream, Execution(n_threads=2)), steps_of(stream, _PLAIN), "from the plain way"
+    )
     return len(stream.batches)
 
 
 @contextmanager
-def _forced(rng: random.Random, left_out: list[str]) -> Iterator[None]:
+def forced(rng: random.Random, left_out: list[str]) -> Iterator[None]:
     """Begin whatever waits for many points or passes at once; leave out what is named."""
     dates = compiled.date_from(1, rng.choice([1, 1, 2, 3]))
     compiled.leave_out(left_out)
@@ -71,7 +73,8 @@ def _forced(rng: random.Random, left_out: list[str]) -> Iterator[None]:
         compiled.date_from(*dates)
 
 
-def _steps(stream: WildStream, execution: Execution) -> list[Stepped]:
+def steps_of(stream: WildStream, execution: Execution) -> list[Stepped]:
+    """Step through a stream in one way."""
     state, found = ClusterState.empty(stream.n_features), []
     for batch, elapsed in stream.batches:
         stepped = step_batch(batch, state, stream.penalties, stream.orders, elapsed, execution)
@@ -80,7 +83,8 @@ def _steps(stream: WildStream, execution: Execution) -> list[Stepped]:
     return found
 
 
-def _compare(found: list[Stepped], expected: list[Stepped], where: str) -> None:
+def compare_ways(found: list[Stepped], expected: list[Stepped], where: str) -> None:
+    """Refuse one bit that differs, and a cost that is not finite."""
     for step, (a, b) in enumerate(zip(found, expected, strict=True)):
         compare_steps(a, b, f"{where} in batch {step}")
         if not np.isfinite(b[1].cost_trace).all():

@@ -3,6 +3,7 @@
 import json
 import random
 import string
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from attack.targets import Case
+from dynmeans.alerts.rules import read_rules
 from dynmeans.follow.model_config import ModelConfig
 from dynmeans.runs.cluster_job import ClusterJob
 from dynmeans.runs.input import Input
@@ -37,6 +39,8 @@ _TEMPLATES = (
     "mqtt://h/rows?client=a&{}=", "h/0?stream=s&password={}", "host=db password={}",
     "postgres://me:{}@db/rows?table=a&by=id", "postgresql://me:{}@db/rows?sslmode=require&table=a",
 )  # fmt: skip
+
+_MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
 
 
 @contextmanager
@@ -66,10 +70,23 @@ def _attack(rng: random.Random) -> None:
         told += [str(address), repr(address), address.redact(f"no {address.password!r}")]
     except ValueError as error:
         told.append(str(error))
-    for call in (lambda: open_sink(text, threading.Event()), lambda: find_files(text)):
+    for call in (
+        lambda: open_sink(text, threading.Event()),
+        lambda: find_files(text),
+        lambda: _rules("webhook", text),
+        lambda: _rules("webhook", text.replace(text.partition("://")[0], "https", 1)),
+        lambda: _rules("stream", text),
+    ):
         try:
             call()
         except (ValueError, OSError) as error:
             told.append(str(error))
     for one in told:
         assert core not in one, f"{core} of {text!r} is told: {one}"
+
+
+def _rules(target: str, text: str) -> None:
+    with tempfile.NamedTemporaryFile("w", suffix=".toml", dir=_MEMORY) as file:
+        file.write(f'[[rule]]\nname = "r"\nwhen = "born"\n{target} = {json.dumps(text)}\n')
+        file.flush()
+        read_rules(Path(file.name), ("x",))

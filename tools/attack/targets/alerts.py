@@ -98,10 +98,10 @@ def _wild(rng: random.Random) -> str:
 
 
 _WHEN = (
-    'when = "born"', 'when = "born"\nmin_points = 3', 'when = "returned"',
-    'when = "returned"\nmin_points = 2', 'when = "enters"\nbox = {x = [0, 6]}',
-    'when = "enters"\nbox = {x = [-2, 3], y = [0, inf]}\nmin_points = 2',
-    'when = "unseen"\nwindows = 2', 'when = "grows"\npercent = 50\nwindows = 2',
+    'event = "born"', 'event = "born"\nmin_points = 3', 'event = "returned"',
+    'event = "returned"\nmin_points = 2', 'event = "entered"\nbox = {x = [0, 6]}',
+    'event = "entered"\nbox = {x = [-2, 3], y = [0, inf]}\nmin_points = 2',
+    'event = "unseen"\nwindows = 2', 'event = "grown"\npercent = 50\nwindows = 2',
 )  # fmt: skip
 
 
@@ -198,7 +198,9 @@ def _veiled(run: Run, rules: Any, groups: list[int], *, is_stopped: bool) -> lis
     """Look at a whole run again, as if it had come in groups."""
     with run.store.transaction() as connection:
         connection.execute("DELETE FROM alerts")
-        rules_before = {r.name: {"meaning": monitor._meaning(r), "kept": {}} for r in rules}
+        rules_before = {
+            r.name: {"meaning": monitor._rule_fingerprint(r), "kept": {}} for r in rules
+        }
         sent = {"alerts": 0}
         write_manifest(connection, {N_ALERTS: 0, "alert_rules": rules_before, "sent": sent})
     look, n_windows = _Veiled(run, rules, threading.Event()), run.status().n_windows

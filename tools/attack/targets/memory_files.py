@@ -69,6 +69,9 @@ def _attack(rng: random.Random, original: Memory, rows: Any, path: Path) -> None
     if is_refused:
         return
     assert np.all(np.isfinite(model.cluster_centers_)), "centers are finite"
+    if found.space.name == "cosine":
+        lengths = np.linalg.norm(model.cluster_centers_, axis=1)
+        assert np.allclose(lengths, 1.0, atol=1e-6), "centers are on the sphere"
     assert np.all(model.labels_ >= -1), "labels are identities, or noise"
 
 

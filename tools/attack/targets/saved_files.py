@@ -18,7 +18,6 @@ from dynmeans import (
     ClusterState,
     DDPMixture,
     DynamicMeans,
-    GroupStates,
     History,
     ModelConfig,
     fit_groups,
@@ -26,6 +25,7 @@ from dynmeans import (
 from dynmeans.files.archive import write_archive
 from dynmeans.files.history_file import history_parts
 from dynmeans.follow.init_memory import memory_from_clusters
+from dynmeans.groups import GroupStates
 from dynmeans.records.mixture import MixtureState
 
 _FORGED = 0.05  # share of the cases

@@ -1,4 +1,4 @@
-"""dynmeans alerts: what rules would have told about the past of a run."""
+"""dynmeans test-alerts: apply alert rules to the windows of a run."""
 
 from pathlib import Path
 from typing import Annotated
@@ -10,16 +10,16 @@ from dynmeans.cli import options
 
 def alerts(
     run_folder: options.RunFolder,
-    test: Annotated[
-        Path, typer.Option("--test", metavar="FILE", help="Rules in TOML, as for cluster --alerts.")
+    rules_file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Rules in TOML, as for cluster --alerts.")
     ],
     as_json: options.AsJson = False,
 ) -> None:
-    """Try alert rules on the windows of a run: say what they would have told, and tell nobody.
+    """Apply alert rules to all windows of a run and print the alerts; deliver none.
 
     [bold]Example[/bold]
 
-    dynmeans alerts run --test rules.toml
+    dynmeans test-alerts run rules.toml
     """
     from dynmeans.alerts.monitor import replay_alerts
     from dynmeans.alerts.rules import read_rules
@@ -28,14 +28,14 @@ def alerts(
     from dynmeans.runs.run import Run
 
     with Run.open(run_folder) as run:
-        rules = read_rules(test, run.config.features)
+        rules = read_rules(rules_file, run.config.features)
         found = replay_alerts(run, rules)
         n_windows = run.status().n_windows
     if as_json:
         print_json([alert.fields for alert in found])
         return
     for alert in found:
-        told = alert.fields
-        when = told["window"] or told["step"]
-        print_line(f"{when}  {alert.rule}: cluster {alert.cluster_id} {told['when']}")
+        fields = alert.fields
+        window = fields["window"] or fields["step"]
+        print_line(f"{window}  {alert.rule}: cluster {alert.cluster_id} {fields['event']}")
     print_line(f"{format_count(len(found), 'alert')} in {format_count(n_windows, 'window')}")

@@ -8,10 +8,10 @@ import typer
 from dynmeans.cli import options
 
 
-def try_page(
+def browser_page(
     path: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="File to write.")
-    ] = Path("try.html"),
+    ] = Path("browser-page.html"),
     as_json: options.AsJson = False,
 ) -> None:
     """Write a page on which anybody can follow the clusters of a file, without installing anything.
@@ -22,12 +22,12 @@ def try_page(
 
     [bold]Example[/bold]
 
-    dynmeans browser-page -o try.html
+    dynmeans browser-page -o page.html
     """
     from dynmeans.cli.output import print_json, print_line
-    from dynmeans.report.browser_page import write_try_page
+    from dynmeans.report.browser_page import write_browser_page
 
-    path = write_try_page(path)
+    path = write_browser_page(path)
     if as_json:
         print_json({"page": str(path)})
     else:

@@ -105,6 +105,8 @@ def cluster(
         [name for name in depends_on_rows("cluster") if fields[name] is None],
         asked.name_by,
         asked.sample_size,
+        asked.level,
+        asked.noise,
     )
     is_quiet = asked.quiet or as_json
     if is_address(input) and not is_quiet:

@@ -54,7 +54,7 @@ def labels(
     """
     from dynmeans.cli.output import log_line, print_json, print_line
     from dynmeans.inputs.format_count import format_count
-    from dynmeans.runs.analysis.label_view import LabelView, confirmed_of_run
+    from dynmeans.runs.analysis.label_view import LabelView, confirmed_of_run, view_of_run
     from dynmeans.runs.edits import Edits
     from dynmeans.runs.export.export_labels import STANDARD_OUTPUT, export_labels
     from dynmeans.runs.run import Run
@@ -64,7 +64,10 @@ def labels(
         least, confirmed = select_fields(ConfirmedOptions, fields), None
         if least or (run.config.model_config.has_unconfirmed and not is_as_found):
             confirmed = confirmed_of_run(run, **least)
-        view = LabelView(families, confirmed, Edits() if is_as_found else run.edits)
+        if is_as_found:
+            view = LabelView(families, confirmed, Edits())
+        else:
+            view = view_of_run(run, families=families, confirmed=confirmed)
         rows = select_fields(RowOptions, fields)
         done = export_labels(run, path, labels_only=labels_only, view=view, **rows)
     if as_json:

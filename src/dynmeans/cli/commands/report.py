@@ -45,7 +45,7 @@ def report(
     ] = Path("report.html"),
     axes: _Axes = None,
     title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
-    beside: _Beside = None,
+    compare_with: _Beside = None,
     has_engine: _Engine = True,
     as_json: options.AsJson = False,
     **fields: Any,
@@ -82,13 +82,13 @@ def report(
         return data if axes is None else _with_axes(data, axes)
 
     data = gather(run_folder, title=title)
-    other = None if beside is None else gather(options.existing_run(beside))
+    other = None if compare_with is None else gather(options.existing_run(compare_with))
     if other is not None and other.title == data.title:
         data, other = (
             replace(one, title=f"{one.title}, {folder.name}")
-            for one, folder in ((data, run_folder), (other, Path(str(beside))))
+            for one, folder in ((data, run_folder), (other, Path(str(compare_with))))
         )
-    path = write_report(data, path, beside=other, engine=has_engine)
+    path = write_report(data, path, compare_with=other, recluster=has_engine)
     n_bytes = path.stat().st_size
     if as_json:
         print_json({"file": str(path), "n_bytes": n_bytes, **_fields(data)})
@@ -116,6 +116,6 @@ def _with_axes(data: "ReportData", axes: str) -> "ReportData":
     if not (x and y):
         raise InputError("axes", "must be two names with a comma between", got=axes)
     try:
-        return data.with_view(x, y)
+        return data.with_initial_axes(x, y)
     except ValueError as error:
         raise InputError("axes", ": {}", str(error).removesuffix(".")) from error

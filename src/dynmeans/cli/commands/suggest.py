@@ -15,7 +15,7 @@ from dynmeans.runs.reading.window import WindowOptions
 if TYPE_CHECKING:
     from dynmeans.records.suggestion import Suggestion
 
-_OF_RECIPE = ("max_gap", "reach", "n_clusters", "motion", "moving_features", "space", "n_init")
+_PARAMETERS = ("max_gap", "reach", "n_clusters", "motion", "moving_features", "space", "n_init")
 _OF_WINDOWS = (
     "features",
     "text",
@@ -33,7 +33,7 @@ _OF_WINDOWS = (
 @with_options(
     {WindowOptions: options.CUT, ReadingOptions: options.SOURCE, ModelConfig: options.PARAMETERS},
     only={
-        ModelConfig: _OF_RECIPE,
+        ModelConfig: _PARAMETERS,
         WindowOptions: (*_OF_WINDOWS, "time_format", "weight", "on_missing", "allowed_lateness"),
     },
     interface="dynmeans suggest",
@@ -46,7 +46,7 @@ def suggest(
             help=f"{options.INPUT}, or - for JSON lines on standard input.",
         ),
     ],
-    picture: Annotated[
+    plot: Annotated[
         Path | None,
         typer.Option(
             "--plot",
@@ -78,8 +78,8 @@ def suggest(
     from dynmeans.runs.cluster_job import ClusterJob
     from dynmeans.runs.input import Input
 
-    if picture is not None:
-        check_file("picture", picture, PICTURES)
+    if plot is not None:
+        check_file("plot", plot, PICTURES)
     usual, varying = defaults_of("dynmeans suggest"), depends_on_rows("dynmeans suggest")
     fields |= {"moving_features": split(fields["moving_features"])}
     job = ClusterJob(
@@ -93,23 +93,23 @@ def suggest(
         found, n_dropped_rows = job.choose()
     if n_dropped_rows:
         log_line(f"{format_count(n_dropped_rows, 'row')} left out: a value is missing.")
-    if picture is not None and found.reason:
-        raise InputError("picture", "draws what was tried; here the usual cosine is taken")
-    if picture is not None:
-        _draw(found, picture)
-    _show(found, picture, as_json)
+    if plot is not None and found.reason:
+        raise InputError("plot", "draws what was tried; here the usual cosine is taken")
+    if plot is not None:
+        _draw(found, plot)
+    _show(found, plot, as_json)
 
 
-def _draw(found: "Suggestion", picture: Path) -> None:
+def _draw(found: "Suggestion", plot: Path) -> None:
     from dynmeans.plots.figures import new_figure
     from dynmeans.plots.suggestion import plot_suggestion
 
     figure, (ax,) = new_figure((8, 5), 1, 1)
     plot_suggestion(found, ax=ax)
-    figure.savefig(picture, dpi=150)
+    figure.savefig(plot, dpi=150)
 
 
-def _show(found: "Suggestion", picture: Path | None, as_json: bool) -> None:
+def _show(found: "Suggestion", plot: Path | None, as_json: bool) -> None:
     from dynmeans.cli.cluster_result import print_warnings
     from dynmeans.cli.flags import with_flags
     from dynmeans.cli.output import print_json, print_line
@@ -118,13 +118,13 @@ def _show(found: "Suggestion", picture: Path | None, as_json: bool) -> None:
     p = found.penalties
     if as_json:
         tried = [asdict(candidate) for candidate in found.candidates]
-        select_fields = {
+        parameters = {
             name: getattr(p, name) for name in ("new_penalty", "max_gap", "reach", "motion")
         }
         words = {"explanation": found.explanation, "warnings": list(found.warnings)}
         if found.reason:  # no description was measured
             tried = [{**one, "bits": None} for one in tried]
-        print_json({**select_fields, **words, "candidates": tried})
+        print_json({**parameters, **words, "candidates": tried})
         return
     motion = f" --motion {p.motion}" if p.motion != DEFAULT_MOTION else ""
     print_line(
@@ -133,6 +133,6 @@ def _show(found: "Suggestion", picture: Path | None, as_json: bool) -> None:
     print_line("")
     for sentence in found.explanation_lines:
         print_line(with_flags(sentence, ["cluster"]))
-    if picture is not None:
-        print_line(f"Picture: {picture}")
+    if plot is not None:
+        print_line(f"Picture: {plot}")
     print_warnings(found)

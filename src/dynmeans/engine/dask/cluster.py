@@ -182,10 +182,10 @@ def _pass_border(
     Returns the labels and the clusters after the last one, the costs on the way, and whether the
     run has converged.
     """
-    gather_results = [reply.in_doubt for reply in replies if reply.in_doubt is not None]
-    if len(gather_results) < len(replies):
+    border = [reply.in_doubt for reply in replies if reply.in_doubt is not None]
+    if len(border) < len(replies):
         return None
-    rows, run = BorderRows.merge(gather_results), before.run
+    rows, run = BorderRows.merge(border), before.run
     labels, n_members, sums, has_moved, last_centers, costs, n_passes, is_over = (
         compiled.pass_border(
             rows.points,

@@ -205,7 +205,7 @@ def _start(buffer: Any, there: int, stream: Any, is_upward: bool) -> None:
 
 
 def _finish(copy: tuple[Any, Any]) -> None:
-    done, drain = copy
+    done, finish = copy
     done.synchronize()
-    if drain is not None:
-        drain()
+    if finish is not None:
+        finish()

@@ -45,7 +45,7 @@ function start() {
   const downloads = new Downloads(store, view, player, text);
   const panel = byId("trial") ? new TrialPanel(store, view, looks) : {};
   const { trial } = panel;
-  const summary = new Summary(store, view, new Remedies(store, view, panel));
+  const summary = new Summary(store, view, new Remedies(store, view, panel, levels));
   if (trial) trial.levels = levels;
   const pictures = new LevelPictures(store, view, looks, levels);
   const append = (chunk) => levels.append(chunk, (one) => (trial ? trial.append(one) : store.append(one)));

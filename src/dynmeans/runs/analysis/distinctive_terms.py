@@ -106,8 +106,8 @@ def _terms(
     rows = labeled_rows(source, run, f"{_term(column, dtype)} AS term")
     kinds = zip(_COLUMNS, (pa.string(), pa.int64(), pa.float64()), strict=True)
     stream = pa.RecordBatchReader.from_batches(pa.schema(list(kinds)), _resolve_rows(rows, shown))
-    with Source(stream) as format_count, source_errors():
-        connection = format_count.connection
+    with Source(stream) as labeled, source_errors():
+        connection = labeled.connection
         connection.execute(
             "CREATE TEMP TABLE texts AS SELECT cluster_id, term, count(*) AS n, "
             "min(distance) AS distance FROM dynmeans_rows WHERE trim(term) <> '' GROUP BY ALL"

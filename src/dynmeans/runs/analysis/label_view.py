@@ -22,12 +22,12 @@ class LabelView:
 
     # Adds the column `family_id`: the family of the identity, confirmed or not.
     families: Families | None = None
-    # Adds the column `subcluster_id`: the part of its cluster, as found.
-    has_subclusters: bool = False
     # Every other identity becomes -1 in `cluster_id`, unless it is pinned.
     confirmed: IntArray | None = None
     # Merged identities become one in `cluster_id`; with names the column `cluster_name` is added.
     edits: Edits = field(default_factory=Edits)
+    # Adds the column `subcluster_id`: the part of its cluster, as found.
+    has_subclusters: bool = False
 
     @property
     def added_columns(self) -> tuple[str, ...]:

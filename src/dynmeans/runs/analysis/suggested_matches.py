@@ -5,7 +5,6 @@ Accepting a link is an edit of the run, `merge_clusters`: the log has it, and it
 
 import math
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +23,8 @@ _MIN_WINDOWS = 2  # windows: what was seen once is no place that one comes back 
 _MAX_FORGOTTEN = 2_000  # forgotten clusters that are looked at, the last ones
 _ROOM = 1.1  # over the longest gap
 _AT_ONCE = 1_000  # windows whose centers are mapped in one call
+_MAX_NUMBERS = 1_000_000  # of these centers
+_READ = 20  # windows that are read together
 
 
 class SuggestedMatch(NamedTuple):
@@ -55,13 +56,19 @@ def suggested_matches_of_run(
     if memory is None or penalties is None or not math.isfinite(penalties.max_gap):
         return []
     shown = run.edits.merged
-    records = run.history(labels=False) if records is None else records
+    records = _records(run) if records is None else records
     found = find_suggested_matches(records, penalties, memory.space_or_raw)
     return [
         link
         for link in found
         if shown.get(link.cluster_id, link.cluster_id) != shown.get(link.other_id, link.other_id)
     ]
+
+
+def _records(run: Run) -> Iterator[StepRecord]:
+    """Yield the records of a run, a few windows at a time: they may be wide and many."""
+    for first in range(0, run.status().n_windows, _READ):
+        yield from run.history(labels=False, first_step=first, last_step=first + _READ - 1)
 
 
 def find_suggested_matches(
@@ -88,7 +95,7 @@ def find_suggested_matches(
                     del away[gone[column]]
         for row, k in enumerate(record.ids.tolist()):
             life = lifetimes.setdefault(k, _Life(time, record.step))
-            life.end, life.place, life.n_windows = time, points[row], life.n_windows + 1
+            life.end, life.place, life.n_windows = time, points[row].copy(), life.n_windows + 1
             away.pop(k, None)  # those seen last come last
             if life.n_windows >= _MIN_WINDOWS:
                 away[k] = life
@@ -105,11 +112,24 @@ def _with_points(
     records: Iterable[StepRecord], space: Space
 ) -> Iterator[tuple[StepRecord, FloatArray]]:
     """Yield records and their centers as points of the space."""
-    left = iter(records)
-    while some := list(islice(left, _AT_ONCE)):
+    for some in _together(records):
         points = np.asarray(space.to_points(np.concatenate([record.centers for record in some])))
         ends = np.cumsum([len(record.ids) for record in some])[:-1]
         yield from zip(some, np.split(points, ends), strict=True)
+
+
+def _together(records: Iterable[StepRecord]) -> Iterator[list[StepRecord]]:
+    """Yield records of many small windows together, of few large ones."""
+    some: list[StepRecord] = []
+    size = 0
+    for record in records:
+        some.append(record)
+        size += record.centers.size
+        if size >= _MAX_NUMBERS or len(some) == _AT_ONCE:
+            yield some
+            some, size = [], 0
+    if some:
+        yield some
 
 
 def format_suggested_matches(links: list[SuggestedMatch], max_gap: float) -> ArgumentText | None:
@@ -120,7 +140,8 @@ def format_suggested_matches(links: list[SuggestedMatch], max_gap: float) -> Arg
     are = "was" if len(links) == 1 else "were"
     return ArgumentText(
         f"{format_count(len(links), 'cluster')} {are} born where a forgotten one had been, "
-        f"after up to {longest:.4g} steps unseen: perhaps the same ones. {{links}} lists them; "
+        f"after up to {longest:.4g} steps unseen: perhaps the same ones. "
+        f"{{suggested_matches}} lists them; "
         f"remember them from the beginning with {{max_gap={math.ceil(_ROOM * longest + 1)}}} in "
         f"place of {max_gap:.3g}."
     )

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
+from typing import Any
 
 from dynmeans.inputs.argument_text import ArgumentText, Namer, as_python_arguments
 from dynmeans.inputs.format_count import format_count
@@ -36,7 +37,7 @@ def summarize_run(
 
 
 def facts_of(run: Run) -> list[str]:
-    """Return the sentences of the story that advise nothing."""
+    """Return the sentences of the summary that advise nothing."""
     status = run.status()
     if run.penalties is None or not status.n_windows:
         return ["Nothing was taken in yet."]
@@ -49,9 +50,8 @@ def warnings_of(
     """Return what a reader may want to change: suggested matches, and doubts of the penalties."""
     if run.penalties is None:
         return [], []
-    words = format_suggested_matches(
-        suggested_matches_of_run(run) if links is None else links, run.penalties.max_gap
-    )
+    matches = suggested_matches_of_run(run) if links is None else links
+    words = format_suggested_matches(matches, run.penalties.max_gap)
     doubts = [ArgumentText(*text) for text in run.store.manifest("warnings") or []]
     return [] if words is None else [words], doubts
 
@@ -85,7 +85,7 @@ def _numbers(run: Run, status: RunStatus) -> Iterator[str]:
 
 def _changes(run: Run) -> Iterator[str]:
     """Who came back, split and went into others."""
-    if back := events_of_kind(run.store, "returned"):
+    if back := _events_of_kind(run, "returned"):
         times = Counter(row["cluster_id"] for row in back)
         who = ", ".join(f"{_cluster_text(run, k)} ({n})" for k, n in times.most_common(_MOST))
         yield (
@@ -94,7 +94,7 @@ def _changes(run: Run) -> Iterator[str]:
             f"{max(row['gap'] for row in back):.3g} steps of time; the most often: {who}."
         )
     for kind, noun, verb in (("split", "split", "split off"), ("merged", "merger", "went into")):
-        if rows := events_of_kind(run.store, kind):
+        if rows := _events_of_kind(run, kind):
             *_, last = rows
             when = window_names(run.store).get(last["step"]) or f"window {last['step']}"
             yield (
@@ -102,6 +102,14 @@ def _changes(run: Run) -> Iterator[str]:
                 f"{_cluster_text(run, last['cluster_id'])} {verb} "
                 f"{_cluster_text(run, last['other_id'])}, {_format_time(when)}."
             )
+
+
+def _events_of_kind(run: Run, kind: str) -> list[Any]:
+    """Step, cluster, other cluster and gap of all events of a kind, the oldest first."""
+    if run.is_joined:
+        rows: list[Any] = run.events(kinds=[kind], frame="arrow").to_pylist()
+        return rows
+    return events_of_kind(run.store, kind)
 
 
 def _excluded(status: RunStatus) -> list[str]:

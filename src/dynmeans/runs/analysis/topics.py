@@ -20,6 +20,7 @@ from dynmeans.words.topics import Topic
 _SEEN_IN = "SELECT word, seen_in FROM words"
 _MIN_TEXTS = 10  # of a topic that is listed with the other small ones
 _LARGEST = 12  # topics that are looked at for stop words
+_LAST = 3  # windows whose words a page shows
 SMALL = "small topics"
 
 
@@ -110,6 +111,22 @@ def topic_table(run: Run) -> pa.Table:
     columns["typical"] = pa.array([one.typical or None for one in told], pa.string())
     columns["recent"] = pa.array([one.recent for one in told], pa.list_(pa.string()))
     return pa.table(columns)
+
+
+def topic_lines(run: Run) -> dict[int, list[str]]:
+    """Return what a page shows of each topic: typical and latest texts, words of last windows."""
+    windows, recent = window_names(run.store), dict[int, list[str]]()
+    for row in run.store.rows("topic_words", "ORDER BY cluster_id, step"):
+        window = windows.get(row["step"]) or f"window {row['step']}"
+        recent.setdefault(row["cluster_id"], []).append(f"{window[:10]} {row['words']}")
+    lines = dict[int, list[str]]()
+    for k, topic in topics_of(run.store).items():
+        if topic.n_texts < _MIN_TEXTS:
+            continue
+        lines[k] = [f"typical: {topic.typical}", *(f"latest: {text}" for text in topic.recent[:1])]
+        if k in recent:
+            lines[k].append(f"new words: {'; '.join(recent[k][-_LAST:])}")
+    return lines
 
 
 def topic_words(run: Run) -> pa.Table:

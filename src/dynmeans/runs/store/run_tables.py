@@ -1,7 +1,7 @@
 """What a run's database holds, as records and Arrow tables."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import groupby
 from typing import Any
@@ -22,7 +22,7 @@ from dynmeans.runs.store.label_tables import NO_LABELS, WindowLabels
 from dynmeans.runs.store.store import Store
 
 _WHEN = [("step", pa.int64()), ("time", pa.float64()), ("window", pa.string())]
-STATUSES = ("seen", "unseen", "forgotten")
+STATUSES = ("active", "inactive", "forgotten")
 
 
 def events_table(
@@ -37,9 +37,22 @@ def events_table(
     most = -1 if limit is None else limit
     chosen = f"SELECT step FROM events WHERE {condition} ORDER BY step, number LIMIT {most}"
     where = f"WHERE step IN ({chosen})"
+    windows = windows_with_events(store, where, values)
+    return table_of_events(windows, kinds, cluster_id, first_step, limit)
+
+
+def table_of_events(
+    windows: Iterable[tuple[Any, list[Event]]],
+    kinds: Sequence[str] = (),
+    cluster_id: int | None = None,
+    first_step: int = 0,
+    limit: int | None = None,
+) -> pa.Table:
+    """Return the events of windows as a table, those that are asked for."""
     rows = [
         {"step": window["step"], "time": window["time"], "window": window["name"], **asdict(event)}
-        for window, events in windows_with_events(store, where, values)
+        for window, events in windows
+        if window["step"] >= first_step
         for event in events
         if (not kinds or event.kind in kinds)
         and (cluster_id is None or cluster_id in (event.cluster_id, event.other_id))
@@ -161,7 +174,7 @@ def _cluster_condition(state: ClusterState, status: str | None) -> tuple[str, li
 def _status(age: float | None) -> str:
     if age is None:
         return "forgotten"
-    return "seen" if age == 1.0 else "unseen"
+    return "active" if age == 1.0 else "inactive"
 
 
 def step_records(

@@ -93,6 +93,11 @@ class StreamPosition:
         """Say whether a message that comes again is in no window."""
         return number[1] in self.partitions.get(number[0], _UNREAD).left_out
 
+    @property
+    def is_reading_again(self) -> bool:
+        """Whether rows that are in open windows by now may still come again."""
+        return any(read.after != read.to for read in self.partitions.values())
+
     def read(self, number: Number) -> "StreamPosition":
         """Go past a message."""
         name, offset = number

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import groupby
 
+from dynmeans.runs.analysis.label_view import view_of_run
 from dynmeans.runs.run import Run
 from dynmeans.runs.store.run_tables import windows_with_events
 from dynmeans.runs.store.sink_offsets import commit_offset, next_unsent_step
@@ -47,8 +48,9 @@ class ResultForwarder:
     def _windows(self, first: int) -> Iterator[tuple[int, list[Item]]]:
         """Yield the number and the items of each window from the first on."""
         if self._kind == "labels":
+            view = view_of_run(self._run)  # a row is named like its cluster, by the joins so far
             for table in self._run.label_tables(first_step=first):
-                for step, rows in groupby(table.to_pylist(), key=lambda row: row["step"]):
+                for step, rows in groupby(view.of(table).to_pylist(), key=lambda row: row["step"]):
                     yield step, [Item(step, n, row) for n, row in enumerate(rows)]
             return
         for window, events in windows_with_events(self._run.store, "WHERE step >= ?", [first]):

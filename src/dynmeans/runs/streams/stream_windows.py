@@ -63,7 +63,7 @@ class StreamWindows:
         self._unplaced: dict[Any, _Unplaced] = {}
         self._names: set[Any] = set()  # of rows in open windows
         self._letters: list[DeadLetter] = []
-        self._is_any_row = bool(stored)
+        self._is_any_row = self._is_again = bool(stored)
         self.n_repeated = 0
         self.position: dict[str, Any] = dict(stored)
 
@@ -213,6 +213,10 @@ class StreamWindows:
             self._note()
 
     def _complete(self) -> Iterator[Window]:
+        # What rows agree on is known from the start, and would close windows before their rows.
+        self._is_again = self._is_again and self._at.is_reading_again
+        if self._is_again:
+            return
         for key in self._open.complete(self._at.watermark(self._stream.behind())):
             yield self._close_window(key)
 

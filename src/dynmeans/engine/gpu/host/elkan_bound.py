@@ -32,7 +32,7 @@ def keeping_cost(squared_gaps: FloatArray, offsets: FloatArray, scales: FloatArr
     """Return the highest own cost up to which a row surely keeps its cluster.
 
     `squared_gaps` are those between the row's center and that of a version. The argument is in
-    neighbors.hpp of the compiled code.
+    center_bounds.hpp of the compiled code.
     """
     kept = 0.25 * (1.0 - _SLACK) * squared_gaps  # of active versions: half of the gap, squared
     asleep = np.flatnonzero((offsets > 0.0) | (scales < 1.0))

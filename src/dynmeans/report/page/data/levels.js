@@ -55,6 +55,7 @@ class Levels {
     const isSame = !of || this.name === "fine" && Object.keys(this.store.header.levels?.options[0]?.clusters ?? {}).length === 0;
     Object.assign(store, isSame ? this.base : regrouped(store, this.base, of));
     if (isSame) this.base = null;
+    store.nShown = isSame ? null : store.clusters.size;
     if (view.selected !== null && !store.clusters.has(view.selected)) {
       const now = of?.(view.selected);
       view.selected = store.clusters.has(now) ? now : null;
@@ -62,10 +63,18 @@ class Levels {
     store.notify();
   }
 
+  // The clusters of the run's columns that are shown as this one.
+  membersOf(id) {
+    if (!this.base) return [id];
+    const { of } = this.option(this.name);
+    return [...this.base.clusters.keys()].filter((member) => of(member) === id);
+  }
+
   // The clusters of the run itself, for a trial, and back again.
   release() {
     if (this.base) Object.assign(this.store, this.base);
-    this.base = null;
+    Object.assign(this, { base: null });
+    this.store.nShown = null;
   }
 
   // Batches that come are those of the finest level.

@@ -17,8 +17,6 @@ function regrouped(store, base, shown) {
     largest = batch.counts.reduce((most, count) => Math.max(most, count), largest);
     return batch;
   });
-  const forgotten = new Map(); // when the last member of each went
-  for (const { id, kind, batch } of base.events) if (kind === "forgotten") forgotten.set(id, batch.index);
   const alive = new Map(); // members that are remembered
   for (const old of base.events) {
     const event = groupedEvent(old, shown, batches, cluster, alive);
@@ -27,7 +25,26 @@ function regrouped(store, base, shown) {
     events.push(event);
     cluster(event.id).events.push(event);
   }
+  if (base.batches[0].step === 0) countRemembered(base, batches, shown);
   return { batches, clusters, events, largest };
+}
+
+// Clusters of which any member is remembered, batch by batch.
+function countRemembered(base, batches, shown) {
+  const sizes = new Map();
+  let n = 0;
+  base.batches.forEach((old, index) => {
+    for (const { id, kind } of old.events) {
+      const group = shown(id);
+      const by = kind === "born" || kind === "split" ? 1 : kind === "forgotten" || kind === "merged" ? -1 : 0;
+      if (group === NOISE || by === 0) continue;
+      const size = (sizes.get(group) ?? 0) + by;
+      if (by > 0 && size === 1) n += 1;
+      if (by < 0 && size === 0) n -= 1;
+      sizes.set(group, size);
+    }
+    batches[index].nRemembered = Math.max(n, batches[index].nSeen);
+  });
 }
 
 function groupedBatch(store, old, shown) {
@@ -48,7 +65,7 @@ function groupedBatch(store, old, shown) {
   };
   const { axes } = store.header;
   return {
-    ...old, ids, counts, events: [], looks: undefined, looksState: undefined, largest: undefined, before: undefined,
+    ...old, ids, counts, events: [], looks: undefined, looksState: undefined, largest: undefined, before: undefined, weighed: undefined,
     centers: old.centers.map((values, axis) => mean(values, axes[axis])),
     velocities: old.velocities?.map((values) => mean(values, {})) ?? null,
     slots: old.slots.map((slot) => (slot === NO_CLUSTER ? NO_CLUSTER : slots[slot])),

@@ -27,6 +27,11 @@ function connectLive(report) {
   connect();
   setInterval(() => report.facts.drawNumbers(), 1000);
   details.editor = new Editor(report);
+  report.pictures.keep = async (level) => {
+    const { error } = await sendJson("edits", { kind: "level", level });
+    report.pictures.say(error ? `Not kept: ${error}` : "Kept: the run shows this level from now on.");
+  };
+  report.pictures.build();
   details.redraw();
 }
 

@@ -8,7 +8,7 @@ function render({ model, el }) {
   const post = (message) => frame.contentWindow?.postMessage(message, "*");
   const onMessage = ({ source, data }) => {
     if (source !== frame.contentWindow || data?.dynmeans !== "selected") return;
-    model.set("selection", { clusters: data.clusters, rows: data.rows });
+    model.set("selection", { clusters: data.clusters, members: data.members, rows: data.rows });
     model.save_changes();
   };
   const onWish = () => post({ dynmeans: "select", ...model.get("wish") });

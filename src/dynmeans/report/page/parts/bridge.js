@@ -2,14 +2,15 @@
 
 function connectNotebook(report) {
   if (parent === window) return;
-  const { view, store, player } = report;
+  const { view, store, player, levels } = report;
   let isConnected = false;
   const tell = atRest(() => {
     if (!isConnected) return;
     const { selected, region, rows } = view;
     const inRegion = region ? rowsWithin(view).map(({ row }) => view.batch.first + row) : null;
     const passing = rows.isActive && !region ? passingRows(rows) : null;
-    parent.postMessage({ dynmeans: "selected", clusters: selected === null ? [] : [selected], rows: inRegion ?? passing }, "*");
+    const chosen = selected === null ? { clusters: [], members: [] } : { clusters: [selected], members: levels.membersOf(selected) };
+    parent.postMessage({ dynmeans: "selected", ...chosen, rows: inRegion ?? passing }, "*");
   });
   view.onChange((changed) => {
     if (["selected", "region", "filter"].some((name) => changed.has(name))) tell();

@@ -107,7 +107,7 @@ class Details {
     const { batches } = this.store;
     const rows = [];
     for (let at = this.view.index; at >= 0 && rows.length < MAX_LATEST; at -= 1) {
-      for (const event of [...batches[at].events].reverse().sort((a, b) => EVENT_WEIGHTS[b.kind] - EVENT_WEIGHTS[a.kind])) {
+      for (const event of weightiest(batches[at])) {
         if (rows.length < MAX_LATEST && this.view.isConfirmed(event.id)) rows.push(this.eventRow(event, true));
       }
     }
@@ -256,6 +256,12 @@ class Details {
     return make("figure", { class: "spark" }, make("figcaption", {}, "Points over time"),
       makeSvg("svg", { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", role: "img", "aria-label": `Size of cluster ${cluster.id} over time, at most ${plural(most, "point")}` }, ...parts));
   }
+}
+
+// The events of a batch, those that matter first; sorted once, until there are more.
+function weightiest(batch) {
+  if (batch.weighed?.length !== batch.events.length) batch.weighed = [...batch.events].reverse().sort((a, b) => EVENT_WEIGHTS[b.kind] - EVENT_WEIGHTS[a.kind]);
+  return batch.weighed;
 }
 
 // The rows with the most, the largest first, without sorting all.

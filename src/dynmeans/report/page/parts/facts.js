@@ -39,7 +39,7 @@ class Facts {
     const numbers = [
       ["points", formatCount(points)],
       ["batches", formatCount(nBatches)],
-      ["clusters", formatCount(Math.max(header.n_clusters, this.store.clusters.size))],
+      ["clusters", formatCount(this.store.nShown ?? Math.max(header.n_clusters, this.store.clusters.size))],
       ["in the last batch", formatCount(batches[last].nSeen)],
       ["returns", formatCount(returns)],
       ...(header.counts?.n_noise ? [["noise", `${formatNumber((100 * header.counts.n_noise) / Math.max(1, header.counts.n_rows), 2)} %`]] : []),

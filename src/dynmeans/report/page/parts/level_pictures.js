@@ -11,6 +11,7 @@ class LevelPictures {
     this.tree = byId("level-tree");
     this.ask = oncePerFrame(() => this.draw());
     watchDrag(this.tree, (event) => this.chooseRow(event));
+    byId("level-keep").addEventListener("click", () => this.keep(this.levels.name));
     byId("level-python").addEventListener("click", () => this.copy(this.pythonText()));
     byId("level-command").addEventListener("click", () => this.copy(this.commandText()));
     view.onChange((changed) => {
@@ -27,7 +28,7 @@ class LevelPictures {
     this.part.hidden = levels.options.length === 0 || Boolean(this.store.header.isTrial);
     this.cards = levels.options.map((option) => this.card(option));
     this.place.replaceChildren(...this.cards.map(({ button }) => button));
-    byId("level-keep").hidden = !this.keep;
+    byId("level-keep").hidden = !(this.keep && this.store.header.levels); // set by a page that can edit its run
     this.ask();
   }
 
@@ -107,9 +108,13 @@ class LevelPictures {
     this.view.set({ level: this.rowsShown[Math.floor(share * this.rowsShown.length)] });
   }
 
-  async copy(text) {
+  say(text) {
     byId("level-copied").textContent = text;
     byId("level-copied").hidden = false;
+  }
+
+  async copy(text) {
+    this.say(text);
     await navigator.clipboard?.writeText(text).catch(() => {});
   }
 

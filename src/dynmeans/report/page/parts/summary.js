@@ -9,7 +9,7 @@ class Summary {
   }
 
   draw() {
-    const { story = [], warnings = [] } = this.store.header;
+    const { summary: story = [], warnings = [] } = this.store.header;
     byId("summary-lead").textContent = story.slice(0, N_LEAD).join(" ");
     byId("summary-rest").replaceChildren(...story.slice(N_LEAD).map((sentence) => make("p", {}, sentence)));
     byId("summary").hidden = story.length === 0;
@@ -27,8 +27,8 @@ class Summary {
 
 // What the page itself can do about a warning, by the arguments that the warning advises.
 class Remedies {
-  constructor(store, view, trial) {
-    Object.assign(this, { store, view, trial });
+  constructor(store, view, trial, levels) {
+    Object.assign(this, { store, view, trial, levels });
   }
 
   of({ advises = {} }) {
@@ -52,14 +52,15 @@ class Remedies {
 }
 
 const REMEDIES = [
-  { names: ["families", "n_families"], text: "Join these", act: ({ view }) => joinAct(view) },
-  { names: ["min_cluster_size", "min_batches", "min_batches"], text: "Hide small ones", act: ({ view }) => () => view.set({ minSize: Math.max(view.minSize, 3), minLife: Math.max(view.minLife, 2) }) },
+  { names: ["families", "n_families"], text: "Join these", act: (remedies) => joinAct(remedies) },
+  { names: ["min_cluster_size", "min_batches"], text: "Hide small ones", act: ({ view }) => () => view.set({ minSize: Math.max(view.minSize, 3), minLife: Math.max(view.minLife, 2) }) },
   { names: ["max_gap"], text: "Remember them longer", act: (remedies, { max_gap: steps }) => (steps ? remedies.tried("maxGap", steps) : null) },
   { names: ["new_penalty", "n_clusters", "n_clusters_hint"], text: "Try a coarser scale", act: (remedies) => coarserAct(remedies) },
 ];
 
-// To the level at which clusters that touch are joined.
-function joinAct(view) {
+// To the next coarser level, or to where clusters that touch are joined.
+function joinAct({ view, levels }) {
+  if (levels.options.length) return () => levels.choose(levels.name === "fine" ? "default" : "coarse");
   if (!view.tree || view.tree.levels.length < 2) return null;
   return () => view.set({ level: view.tree.joinedRow });
 }
