@@ -21,7 +21,7 @@ LOCKED ?= $(shell $(PYTHON) -c 'import sys; print("yes" if sys.version_info < (3
 IS_LOCKED := $(filter yes,$(LOCKED))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-clang test-slow attack bench bench-check pages figure-2 reproduce reproduce-full check format docs commands stubs sanitize dist-check wasm wheels compilers platforms lock system-deps system-deps-arm clean
+.PHONY: help demo test test-clang test-slow attack bench bench-check compare pages figure-2 reproduce reproduce-full check format docs commands stubs sanitize dist-check wasm wheels compilers platforms lock system-deps system-deps-arm clean
 
 help:  ## This list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | \
@@ -72,6 +72,10 @@ bench: $(DEV_READY)  ## Timings, each beside something that runs in the same pro
 	$(BIN)/python -m benchmarks.scale.message_counts
 	$(BIN)/python -m tools.fill_pages
 	$(BIN)/python -m benchmarks.pages.age
+
+compare: $(DEV_READY)  ## Measure the rows of dynmeans on the page How it compares again, after a change of defaults.
+	$(BIN)/python -m benchmarks.compare --again dynmeans
+	$(BIN)/python -m tools.fill_pages
 
 pages: $(DEV_READY)  ## Fill the tables and numbers on all pages from the committed results.
 	$(BIN)/python -m tools.fill_pages

@@ -22,7 +22,7 @@ def test_every_table_that_is_made_stands_on_a_page():
 # Pages of measurements: their prose has no numbers that results files contain.
 MEASUREMENTS = (
     *("paper-line-by-line", "synthetic-experiment", "aircraft-experiment", "baselines"),
-    *("real-streams", "suggestion-measured", "deeper-search", "speed", "which-tool"),
+    *("real-streams", "suggestion-measured", "deeper-search", "speed", "how-it-compares"),
 )
 
 

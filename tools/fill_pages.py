@@ -10,8 +10,8 @@ import re
 from functools import cache
 from pathlib import Path
 
-from benchmarks.pages import facts as benchmark_facts
 from benchmarks.pages import (
+    compare_tables,
     gpu_tables,
     other_tables,
     real_tables,
@@ -22,6 +22,7 @@ from benchmarks.pages import (
     suggestion_tables,
     text_tables,
 )
+from benchmarks.pages import facts as benchmark_facts
 from paper.pages import facts, study_tables, summary_tables
 from paper.pages import tables as paper_tables
 from tools import default_tables
@@ -31,6 +32,7 @@ JOSS = ROOT / "paper" / "joss" / "paper.md"
 MAKERS = (
     speed_tables,
     other_tables,
+    compare_tables,
     real_tables,
     search_tables,
     space_tables,

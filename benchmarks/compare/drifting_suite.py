@@ -25,6 +25,8 @@ from benchmarks.quality.drifting_streams import SUITE, make_drifting
 from dynmeans.records.arrays import FloatArray, IntArray
 
 BLOCK, OUTLIER = 200, -1
+N_GENERATED, N_PUBLIC = 4, 20  # sets of a kind
+FIRST_SEED = 1000  # of generated sets; smaller ones are for development
 # Kinds of the suite by the names in its results, with and without ("-r") outliers.
 GROUPS = {"base": "base", "moving": "mov", "sequential": "seq", "nonstat": "nonst"}
 Set = tuple[list[FloatArray], list[IntArray]]
@@ -77,7 +79,7 @@ def sets_of(folder: Path | None, n_sets: int) -> Iterator[tuple[str, str, int, C
     """Return origin, kind, number and reader of every set."""
     for kind in SUITE:
         if folder is None:
-            for seed in range(n_sets):
+            for seed in range(FIRST_SEED, FIRST_SEED + n_sets):
                 yield (
                     "generated",
                     kind,
@@ -145,7 +147,9 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     rows = Rows("drifting_suite", options.again, options.only)
-    measure(rows, options.folder, options.sets or (4 if options.folder is None else 20))
+    measure(
+        rows, options.folder, options.sets or (N_GENERATED if options.folder is None else N_PUBLIC)
+    )
     print_means(rows.read())
     if options.folder is not None:
         report_protocol(rows.read(), read_published(options.folder))

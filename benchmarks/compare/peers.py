@@ -22,6 +22,7 @@ from sklearn.cluster import HDBSCAN, KMeans, MiniBatchKMeans
 from sklearn.metrics import adjusted_mutual_info_score
 from sklearn.neighbors import NearestNeighbors
 
+from benchmarks.compare.drifting_suite import FIRST_SEED
 from benchmarks.compare.ours import Labels, name_in_hindsight, name_online
 from benchmarks.compare.rows import Row, Rows
 from benchmarks.quality.drifting_streams import SUITE, make_drifting
@@ -156,7 +157,7 @@ def grid(**values: tuple[Any, ...]) -> list[Choice]:
 METHODS: dict[str, tuple[Run, list[Choice], bool]] = {
     "dynmeans, online": (
         run_online,
-        [{}, *grid(share=(0.02, 0.1, 0.5, 2.0), max_gap=(6.8, np.inf), reach=(1.01,))],
+        [{}, *grid(share=(0.02, 0.1, 0.5, 2.0), max_gap=(np.inf,), reach=(1.01,))],
         True,
     ),
     "dynmeans, hindsight": (run_hindsight, [{}], True),
@@ -213,7 +214,8 @@ def run(stream: Stream, method: str, seed: int, choices: list[Choice]) -> Row:
             shown = {name: str(value) for name, value in choice.items()}
             best = {**scores, "seconds": seconds, "chosen": shown}
     failed = {"accuracy": 0.0, "ami": 0.0, "n_found": 0, "seconds": 0.0, "chosen": None}
-    return {**(best or failed), "n_tried": len(choices)}
+    n_rows = sum(map(len, stream.true))
+    return {**(best or failed), "n_tried": len(choices), "n_rows": n_rows}
 
 
 def streams(files: list[Path]) -> Iterator[tuple[str, int | None, Callable[[], Stream]]]:
@@ -224,7 +226,7 @@ def streams(files: list[Path]) -> Iterator[tuple[str, int | None, Callable[[], S
         yield name, None, lambda path=path: first_rows(*read_npz(path))
     if not files:
         for kind in SUITE:
-            for seed in range(N_SEEDS):
+            for seed in range(FIRST_SEED, FIRST_SEED + N_SEEDS):
                 read = lambda kind=kind, seed=seed: first_rows(*make_drifting(kind, seed))  # noqa: E731
                 yield f"generated, {kind}", seed, read
 

@@ -20,7 +20,8 @@ class Rows:
     name : str
         Name of the file in benchmarks/results/compare.
     again : str, optional
-        Rows whose method has this in its name are measured again.
+        Rows whose method has this in its name are measured again, unless they were measured at
+        this commit: a run that was stopped continues.
     only : str, optional
         Rows that have not this in their data or method are left out.
     """
@@ -28,7 +29,7 @@ class Rows:
     def __init__(self, name: str, again: str | None = None, only: str = "") -> None:
         self.path = RESULTS / "compare" / f"{name}.json"
         self.again, self.only = again, only
-        self._fresh: set[tuple[Any, ...]] = set()
+        self._commit = commit()
 
     def read(self) -> list[Row]:
         """Return the rows that there are."""
@@ -39,12 +40,11 @@ class Rows:
         name = _name(key)
         text = f"{key['data']}, {key['method']}"
         is_again = self.again is not None and self.again in key["method"]
-        is_there = any(_name(row) == name for row in self.read())
-        if self.only not in text or name in self._fresh or (is_there and not is_again):
+        found = [row["commit"] for row in self.read() if _name(row) == name]
+        if self.only not in text or (found and (not is_again or found == [self._commit])):
             return
         row = measured(key, score)
         print(" ".join(f"{name}={value}" for name, value in row.items()), flush=True)
-        self._fresh.add(name)
         self._write([*(other for other in self.read() if _name(other) != name), row])
 
     def _write(self, rows: list[Row]) -> None:
@@ -53,6 +53,19 @@ class Rows:
         lines = ",\n".join("  " + json.dumps(row) for row in rows)
         head = json.dumps(machine())
         self.path.write_text(f'{{\n "machine": {head},\n "rows": [\n{lines}\n ]\n}}\n')
+
+
+class Repeated(Rows):
+    """Rows that are measured again to be compared with the file, which stays as it is."""
+
+    def __init__(self, name: str, is_wanted: Callable[[Row], bool]) -> None:
+        super().__init__(name)
+        self.is_wanted, self.repeated = is_wanted, list[Row]()
+
+    def measure(self, key: Row, score: Callable[[], Row]) -> None:
+        """Measure a row if it is wanted."""
+        if self.is_wanted(key):
+            self.repeated.append(measured(key, score))
 
 
 def measured(key: Row, score: Callable[[], Row]) -> Row:

@@ -126,7 +126,10 @@ def trackers() -> dict[str, Tracker]:
     """Return each tracker with the values that are tried; None is nothing to choose."""
     found: dict[str, Tracker] = {
         "dynmeans, nothing given": (track_by_default, None),
-        "dynmeans, tuned": (track, {"gap": _GAPS, "hits": _HITS, "motion": ("still", "steady")}),
+        "dynmeans, tuned": (
+            track,
+            {"gap": _GAPS, "hits": _HITS, "motion": ("random_walk", "constant_velocity")},
+        ),
         "Hungarian, tuned": (track_hungarian, {"gap": _GAPS}),
     }
     if find_spec("norfair"):

@@ -103,7 +103,11 @@ def main() -> None:
     parser.add_argument("--only", default="", help="only rows that have this in data or method")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    rows = Rows("tracking", options.again, options.only)
+    measure(Rows("tracking", options.again, options.only))
+
+
+def measure(rows: Rows) -> None:
+    """Measure the rows that are not there."""
     for data, seed, read, _ in streams():
         for method in trackers():
             rows.measure(

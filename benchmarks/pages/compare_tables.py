@@ -1,0 +1,153 @@
+"""Tables of the page on how dynmeans compares, from the rows in results/compare."""
+
+from collections.abc import Iterable
+from statistics import mean
+from typing import Any
+
+from benchmarks.machine import RESULTS
+from benchmarks.pages.results import read, table
+
+Row = dict[str, Any]
+KINDS = ("base", "moving", "sequential", "nonstat")
+# AMI of the public sets, means of 20, as published (Iglesias and Zseby).
+DENSTREAM = {True: (0.927, 0.928, 0.936, 0.829), False: (0.987, 0.982, 0.984, 0.881)}
+# NMI of News-T in 16 parts, as published (Yin et al., KDD 2018).
+NEWS = {"MStreamF": 0.873, "MStream": 0.850, "DTM": 0.806, "Sumblr": 0.720}
+SCENES = ("walkers", "crowd", "road users", "aircraft", "ships")
+_NO_ROW = ""
+
+
+def _rows(name: str) -> list[Row]:
+    is_there = (RESULTS / "compare" / f"{name}.json").exists()
+    return list(read(f"compare/{name}")["rows"]) if is_there else []
+
+
+def _mean(rows: Iterable[Row], score: str, form: str = ".3f") -> str:
+    values = [row[score] for row in rows]
+    return format(mean(values), form) if values else _NO_ROW
+
+
+def _methods(rows: list[Row]) -> list[str]:
+    """Return the methods: ours first, the others by name."""
+    names = sorted({row["method"] for row in rows})
+    return sorted(names, key=lambda name: not name.startswith("dynmeans"))
+
+
+def _bold(name: str) -> str:
+    return f"**{name}**" if name.startswith("dynmeans") else name
+
+
+def _drifting() -> str:
+    rows, lines = _rows("drifting_suite"), []
+    for origin in ("generated", "public"):
+        for method in _methods([row for row in rows if row["origin"] == origin]):
+            cells = [
+                _mean(
+                    (
+                        row
+                        for row in rows
+                        if (row["origin"], row["method"], row["kind"], row["has_outliers"])
+                        == (origin, method, kind, has_outliers)
+                    ),
+                    "ami",
+                )
+                for has_outliers in (True, False)
+                for kind in KINDS
+            ]
+            lines.append((_bold(method), origin, *cells))
+    published = [f"{value:.3f}" for part in DENSTREAM.values() for value in part]
+    lines.append(("DenStream, published", "public", *published))
+    head = [f"{kind}, {part}" for part in ("outliers", "none") for kind in KINDS]
+    return table(("AMI", "sets", *head), lines)
+
+
+def _tracking() -> str:
+    rows, lines = _rows("tracking"), []
+    for method in _methods(rows):
+        mine = [row for row in rows if row["method"] == method]
+        cells = [
+            f"{_mean(found, 'hota', '.2f')} / {_mean(found, 'idf1', '.2f')}" if found else _NO_ROW
+            for found in ([row for row in mine if row["data"] == data] for data in SCENES)
+        ]
+        lines.append((_bold(method), *cells, _time(mine, "n_rows")))
+    return table(("HOTA / IDF1", *SCENES, "ms for 1,000 rows"), lines)
+
+
+def _time(rows: list[Row], n_rows: str) -> str:
+    return f"{1e6 * sum(r['seconds'] for r in rows) / sum(r[n_rows] for r in rows):,.0f}"
+
+
+def _peers() -> str:
+    rows, lines = _rows("peers"), []
+    for method in _methods(rows):
+        mine = [row for row in rows if row["method"] == method]
+        parts = [_complete(mine, rows, origin) for origin in ("given", "generated")]
+        cells = [_mean(_by_data(part, score), "mean") for part in parts for score in _SCORES]
+        lines.append((_bold(method), str(mine[0]["n_tried"]), *cells, _time(mine, "n_rows")))
+    head = [f"{origin}: {score}" for origin in ("given", "generated") for score in _SCORES]
+    return table(("", "settings", *head, "ms for 1,000 rows"), lines)
+
+
+_SCORES = ("accuracy", "ami")
+
+
+def _complete(mine: list[Row], rows: list[Row], origin: str) -> list[Row]:
+    """Return the rows of these streams; none if a stream is missing."""
+    names = {row["data"] for row in rows if row["data"].startswith(origin)}
+    found = [row for row in mine if row["data"] in names]
+    return found if {row["data"] for row in found} == names else []
+
+
+def _by_data(rows: list[Row], score: str) -> list[Row]:
+    """Return the mean of each stream, so that streams with one seed count alike."""
+    names = sorted({row["data"] for row in rows})
+    return [{"mean": mean(r[score] for r in rows if r["data"] == name)} for name in names]
+
+
+def _peers_of(origin: str, score: str) -> str:
+    rows = [row for row in _rows("peers") if row["data"].startswith(origin)]
+    names = sorted({row["data"] for row in rows})
+    lines = [
+        (
+            _bold(method),
+            *(
+                _mean((r for r in rows if (r["method"], r["data"]) == (method, name)), score, ".2f")
+                for name in names
+            ),
+        )
+        for method in _methods(rows)
+    ]
+    return table((score, *(name.partition(", ")[2] for name in names)), lines)
+
+
+def _texts() -> str:
+    rows = _rows("texts")
+    lines = []
+    for method in _methods(rows):
+        mine = [row for row in rows if row["method"] == method]
+        found = (
+            f"{_mean(mine, 'nmi')}",
+            _mean(mine, "n_found", ".0f"),
+            _mean(mine, "seconds", ".0f"),
+        )
+        lines.append((_bold(method), mine[0]["given"], *found))
+    lines += [
+        (f"{name}, published", "the parts, alpha and beta", f"{nmi:.3f}", _NO_ROW, _NO_ROW)
+        for name, nmi in NEWS.items()
+    ]
+    return table(("News-T", "given, beside the texts", "NMI", "topics (152)", "seconds"), lines)
+
+
+def tables() -> dict[str, str]:
+    """Return every table by its name on the page."""
+    return {
+        "compare: drifting": _drifting(),
+        "compare: tracking": _tracking(),
+        "compare: peers": _peers(),
+        "compare: texts": _texts(),
+        **{
+            f"compare: {origin}, {score}": _peers_of(origin, score)
+            for origin in ("given", "generated")
+            for score in _SCORES
+        },
+    }
