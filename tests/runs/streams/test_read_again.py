@@ -66,7 +66,10 @@ def test_a_row_that_was_ahead_stays_out_after_a_gap_that_goes_beyond_it():
 @pytest.mark.parametrize("after", range(8))
 @pytest.mark.parametrize(
     "cut",
-    [{"time": "t", "every": "10s", "time_unit": "s", "allowed_lateness": "0"}, {"window_column": "t"}],
+    [
+        {"time": "t", "every": "10s", "time_unit": "s", "allowed_lateness": "0"},
+        {"window_column": "t"},
+    ],
 )
 def test_rows_of_two_partitions_that_come_again_are_in_the_windows_they_were_in(after, cut):
     # The second partition holds windows of the first open; what rows agree on, and which windows

@@ -198,7 +198,9 @@ def _veiled(run: Run, rules: Any, groups: list[int], *, is_stopped: bool) -> lis
     """Look at a whole run again, as if it had come in groups."""
     with run.store.transaction() as connection:
         connection.execute("DELETE FROM alerts")
-        rules_before = {r.name: {"meaning": monitor._rule_fingerprint(r), "kept": {}} for r in rules}
+        rules_before = {
+            r.name: {"meaning": monitor._rule_fingerprint(r), "kept": {}} for r in rules
+        }
         sent = {"alerts": 0}
         write_manifest(connection, {N_ALERTS: 0, "alert_rules": rules_before, "sent": sent})
     look, n_windows = _Veiled(run, rules, threading.Event()), run.status().n_windows
