@@ -162,7 +162,7 @@ class FutureRowFilter:
                 after = after._with(sequence, (*after.ahead.get(sequence, ()), one))
             else:
                 after = after._reach(sequence, one.time)
-                found += _take(one)
+                found += _decided(one)
         return after, found
 
     def _decide(
@@ -170,14 +170,16 @@ class FutureRowFilter:
     ) -> tuple["FutureRowFilter", list[Decision]]:
         base, before = self._base(sequence, behind), self.ahead.get(sequence, ())
         if one.time <= base + self._step(limits):
-            settled, _ = _correct_index(before, base + self._step(limits))
+            if not before:
+                return self._ordinary(sequence, one.time, base), _decided(one)
+            settled, _ = _place_or_refuse(before, base + self._step(limits))
             times = (other.time for other, is_taken in settled if is_taken)
             after = self._with(sequence, ())._reach(sequence, one.time, *times)
             found = [(other.number, is_taken) for other, is_taken in settled]
-            return after._learn(one.time - base), [*found, *_take(one)]
+            return after._learn(one.time - base), [*found, *_decided(one)]
         found = list[Decision]()
         if one.time <= base + self.bound(limits):
-            settled, before = _correct_index((*before, one), base + self.bound(limits))
+            settled, before = _place_or_refuse((*before, one), base + self.bound(limits))
             found = [(other.number, is_taken) for other, is_taken in settled]
         else:
             before = (*before, one)
@@ -192,14 +194,14 @@ class FutureRowFilter:
         some = self.ahead.get(sequence, ())
         last = sorted(one.time for one in some[-N_AGREEING:])
         is_close = len(last) == N_AGREEING and _widest(last) <= self._step(limits)
-        if is_close and _n_times(last) >= _N_TIMES:
+        if is_close and len({*last}) >= _N_TIMES:
             return True
         n_enough = _N_MOVED
         if self.n_steps < _N_LEARNED:
             if len(some) >= _N_NEAR_EARLY and not any(one.is_held for one in some):
                 return True
             n_enough = _N_MOVED_EARLY
-        is_enough = len(some) % n_enough == 0 and _n_times(one.time for one in some) >= _N_TIMES
+        is_enough = len(some) % n_enough == 0 and len({one.time for one in some}) >= _N_TIMES
         return is_enough or len(some) >= _N_MOST
 
     def _move(
@@ -229,7 +231,7 @@ class FutureRowFilter:
             if near:
                 rest = tuple(one for one in some if one not in near)
                 after = after._with(other, rest)._reach(other, *(one.time for one in near))
-                found += [decision for one in near for decision in _take(one)]
+                found += [decision for one in near for decision in _decided(one)]
         return after, found
 
     def _with(self, sequence: str, some: tuple[Ahead, ...]) -> "FutureRowFilter":
@@ -250,6 +252,18 @@ class FutureRowFilter:
         """The latest time of all; of a sequence that is behind, its own."""
         own = self.latest.get(sequence) if sequence in behind else None
         return max(self.latest.values()) if own is None else own
+
+    def _ordinary(self, sequence: str, time: float, base: float) -> "FutureRowFilter":
+        """Reach the time of an ordinary row, and note how far it is from the base."""
+        known = self.latest.get(sequence)
+        if known is None or time > known:
+            latest: Mapping[str, float] = {**self.latest, sequence: time}
+        elif time <= base:
+            return self
+        else:
+            latest = self.latest
+        after = FutureRowFilter(latest, self.largest, self.n_steps, self.ahead)
+        return after._learn(time - base)
 
     def _learn(self, step: float) -> "FutureRowFilter":
         """Note how far apart rows usually are."""
@@ -274,11 +288,11 @@ def ahead_error(far: FutureRowFilter, limits: Limits, row: LiveRow, rows: LiveRo
     )
 
 
-def _take(one: Ahead) -> list[Decision]:
+def _decided(one: Ahead) -> list[Decision]:
     return [(one.number, True)] if one.is_held and one.is_read else []
 
 
-def _correct_index(
+def _place_or_refuse(
     some: Iterable[Ahead], limit: float
 ) -> tuple[list[tuple[Ahead, bool]], tuple[Ahead, ...]]:
     """Place rows up to the limit, which may have grown, and refuse others that were held."""
@@ -290,7 +304,3 @@ def _correct_index(
 def _widest(times: list[float]) -> float:
     """Return the largest gap between times in their order."""
     return max((later - before for before, later in pairwise(times)), default=0.0)
-
-
-def _n_times(times: Iterable[float]) -> int:
-    return len({*times})

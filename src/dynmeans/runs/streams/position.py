@@ -101,7 +101,8 @@ class StreamPosition:
     def read(self, number: Number) -> "StreamPosition":
         """Go past a message."""
         name, offset = number
-        was, is_new = self.partitions.get(name, _UNREAD), not self.is_again(number)
+        was = self.partitions.get(name, _UNREAD)
+        is_new = was.to is None or offset > was.to
         now = Partition(offset, offset if is_new else was.to, was.left_out, was.latest)
         return self._with(name, now, self.n_messages + is_new)
 
@@ -116,7 +117,7 @@ class StreamPosition:
             far, found = self.far.give_again(limits, number)
         else:
             far, found = self.far.take(limits, number, time, number[0], behind)
-        return (self if far is self.far else replace(self, far=far)), found
+        return self if far is self.far else self._but(far=far), found
 
     def is_waiting(self, number: Number) -> bool:
         """Say whether a row was held back before a stop, and did not come again yet."""
@@ -126,11 +127,11 @@ class StreamPosition:
         """Put a row into its window."""
         name = number[0]
         was = self.partitions[name]
-        after = self if is_again else replace(self, lately=self.lately.add(is_late=False))
+        lately = self.lately if is_again else self.lately.add(is_late=False)
         if time is None or time <= was.latest:
-            return after
+            return self._but(lately=lately)
         now = Partition(was.after, was.to, was.left_out, time)
-        return after._with(name, now, self.n_messages)
+        return self._but(partitions={**self.partitions, name: now}, lately=lately)
 
     def leave_out(self, number: Number) -> "StreamPosition":
         """Keep a row out of all windows, however often it comes."""
@@ -180,13 +181,22 @@ class StreamPosition:
         return replace(self, partitions=partitions)
 
     def _with(self, name: str, read: Partition, n_messages: int) -> "StreamPosition":
-        partitions = {**self.partitions, name: read}
+        return self._but({**self.partitions, name: read}, n_messages)
+
+    def _but(
+        self,
+        partitions: Mapping[str, Partition] | None = None,
+        n_messages: int | None = None,
+        far: FutureRowFilter | None = None,
+        lately: LateRows | None = None,
+    ) -> "StreamPosition":
+        """Do what `replace` does, in a third of its time: once or twice a row."""
         return StreamPosition(
-            partitions,
-            n_messages,
+            self.partitions if partitions is None else partitions,
+            self.n_messages if n_messages is None else n_messages,
             self.key,
-            self.far,
-            self.lately,
+            self.far if far is None else far,
+            self.lately if lately is None else lately,
             self.n_late_rows,
             self.n_dropped_rows,
         )
