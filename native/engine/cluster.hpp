@@ -125,7 +125,7 @@ class Clusterer {
                           pool_.interrupts(), assignment_);
         else if (cost_trace_.empty()) {
             first_pass_->run(order, assignment_);
-            later_pass_->start_from_first(assignment_, first_pass_->filter());
+            later_pass_->start_from_first(assignment_);
         } else
             later_pass_->run(has_moved_, n_moved, assignment_);
     }

@@ -42,9 +42,6 @@ class CachedDistances {
         is_whole_ = true;
     }
 
-    // After a first pass by this filter, which has learned how many features tell slots apart.
-    void start_from_first(const BlasFilter& filter) { filter_.take_features_of(filter); }
-
     // Gives the memory back; start() comes next.
     void release() { std::vector<double>().swap(costs_); }
 
@@ -149,7 +146,28 @@ class CachedDistances {
             assignment.n_members.size() < kFilterSlots || neighbors_.most_rivals() <= most)
             return assignment.n_members.size();
         filter_.prepare(assignment.table, new_penalty_);
+        if (!has_learned_) learn_features(assignment, most);
         return most;
+    }
+
+    // Lets a sample of the points show how many features tell the slots apart: after a whole pass
+    // the filter would learn it too late.
+    void learn_features(const Assignment& assignment, std::size_t most_rivals) {
+        has_learned_ = true;
+        const std::size_t step = 1 + points_.n_points / BlasFilter::kRows;
+        std::vector<std::uint32_t> sample;
+        for (std::size_t i = 0; i < points_.n_points; i += step)
+            if (assignment.labels[i] != kUnlabeled &&
+                neighbors_.count_rivals(assignment.labels[i], costs_[i]) > most_rivals)
+                sample.push_back(static_cast<std::uint32_t>(i));
+        Choice choices[BlasFilter::kRows];
+        for (std::size_t before = 0; !sample.empty() && filter_.n_used() != before;) {
+            if (before > 0) filter_.prepare(assignment.table, new_penalty_);
+            before = filter_.n_used();
+            filter_.find(points_, sample.data(), 0, sample.size(), assignment.table, of_filter_[0],
+                         choices);
+            filter_.learn(of_filter_);
+        }
     }
 
     void find_filtered(const Assignment& assignment, const std::uint32_t* list, std::size_t n,
@@ -157,8 +175,7 @@ class CachedDistances {
         Choice choices[BlasFilter::kRows];
         for (std::size_t begin = 0; begin < n; begin += BlasFilter::kRows) {
             const std::size_t end = std::min(begin + BlasFilter::kRows, n);
-            const Points<Value> rows{points_.values, nullptr, end, points_.n_features};
-            filter_.find(rows, list, begin, end, assignment.table, scratch, choices);
+            filter_.find(points_, list, begin, end, assignment.table, scratch, choices);
             for (std::size_t r = begin; r < end; ++r)
                 if (choices[r - begin].slot != static_cast<std::size_t>(assignment.labels[list[r]]))
                     found.push_back({static_cast<std::int32_t>(list[r]),
@@ -206,6 +223,7 @@ class CachedDistances {
     CenterBounds neighbors_;
     BlasFilter filter_;
     SlotMask marks_;
+    bool has_learned_ = false;                       // how many features the filter takes
     bool is_whole_ = true;                           // no cost is known
     std::vector<std::vector<std::uint32_t>> lists_;  // one for each thread
     std::vector<BlasFilter::Scratch> of_filter_;     // the same

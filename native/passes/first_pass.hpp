@@ -35,13 +35,15 @@ class FirstPass {
         : points_(points),
           remembered_(remembered),
           pool_(pool),
+          shortest_(points.n_features < kManyFeatures ? 16 : 128),
+          most_changes_(points.n_features < kManyFeatures ? 16 : 64),
           search_(points.n_features, new_penalty, sgemm, pool.size()),
           buffer_(points.n_features) {}
 
     void run(const Row* order, Assignment& assignment) {
         order_ = order;
         search_.build(assignment.table);
-        std::size_t position = 0, size = kShortest;
+        std::size_t position = 0, size = shortest_;
         while (position < points_.n_points) {
             const std::size_t end = std::min(position + size, points_.n_points);
             search(position, end, assignment);
@@ -52,15 +54,14 @@ class FirstPass {
         count_members(assignment);
     }
 
-    const BlasFilter& filter() const { return search_.filter(); }
-
   private:
-    static constexpr std::size_t kShortest = 16, kLongest = 32768, kMostChanges = 16;
+    static constexpr std::size_t kLongest = 32768;
+    static constexpr std::size_t kManyFeatures = 16;  // a search takes long; an event does not
     static constexpr std::size_t kChunk = CenterSearch::kChunk;
 
     // Longer until events cut a block short.
-    static std::size_t next_size(std::size_t n_walked, std::size_t size) {
-        return n_walked == size ? std::min(2 * size, kLongest) : std::max(kShortest, n_walked);
+    std::size_t next_size(std::size_t n_walked, std::size_t size) const {
+        return n_walked == size ? std::min(2 * size, kLongest) : std::max(shortest_, n_walked);
     }
 
     void search(std::size_t begin, std::size_t end, Assignment& assignment) {
@@ -106,7 +107,7 @@ class FirstPass {
             if (has_joined_[chunk] && changed_.empty()) continue;
             if (has_joined_[chunk]) leave(from, to, assignment);
             const std::size_t reached = walk_chunk(begin, from, to, assignment);
-            if (changed_.size() < kMostChanges) continue;
+            if (changed_.size() < most_changes_) continue;
             while ((from += kChunk) < end)
                 if (has_joined_[++chunk]) leave(from, std::min(from + kChunk, end), assignment);
             return reached;
@@ -126,7 +127,7 @@ class FirstPass {
             const auto k = static_cast<std::size_t>(assignment.labels[i]);
             search_.update(k, assignment.table);
             changed_.push_back(k);
-            if (changed_.size() == kMostChanges) return p + 1;
+            if (changed_.size() == most_changes_) return p + 1;
         }
         return to;
     }
@@ -164,6 +165,7 @@ class FirstPass {
     const Points<Value>& points_;
     const Remembered& remembered_;
     ThreadPool& pool_;
+    std::size_t shortest_, most_changes_;  // points of a block, events in it
     const Row* order_ = nullptr;
     CenterSearch search_;
     std::vector<Choice> choices_;

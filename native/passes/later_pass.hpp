@@ -49,8 +49,8 @@ class LaterPass {
     }
 
     // After a first pass, before centers move.
-    void start_from_first(const Assignment& assignment, const BlasFilter& filter) {
-        candidates_.start_from_first(assignment, filter);
+    void start_from_first(const Assignment& assignment) {
+        candidates_.start_from_first(assignment);
     }
 
     // After every pass, once gaps were closed and centers moved.

@@ -45,10 +45,7 @@ class MoveCandidates {
     }
 
     // A first pass has given every point its label.
-    void start_from_first(const Assignment& assignment, const BlasFilter& filter) {
-        streamed_.start_from_first(assignment);
-        cached_.start_from_first(filter);
-    }
+    void start_from_first(const Assignment& assignment) { streamed_.start_from_first(assignment); }
 
     // Every slot has changed.
     void forget() {

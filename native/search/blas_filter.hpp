@@ -124,8 +124,7 @@ class BlasFilter {
         n_used_ = std::min(n_used_ + std::max<std::size_t>(1, n_more), n_groups_);
     }
 
-    // As many features as another filter of the same points has learned to take.
-    void take_features_of(const BlasFilter& other) { n_used_ = std::max(n_used_, other.n_used_); }
+    std::size_t n_used() const { return n_used_; }  // groups of features
 
   private:
     static constexpr std::size_t kGroup = 8, kFewest = 4;  // features; groups of them

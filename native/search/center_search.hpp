@@ -82,8 +82,6 @@ class CenterSearch {
         }
     }
 
-    const BlasFilter& filter() const { return filter_; }
-
     // Learns from the points since `prepare`.
     void learn() {
         if (way_ == Way::kFilter) filter_.learn(filter_scratch_);
