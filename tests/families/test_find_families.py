@@ -222,7 +222,10 @@ def test_single_points_that_hold_much_make_the_level_climb():
         batches.append(np.vstack([middle, single]))
         labels.append(np.append(np.repeat([0, 1], 20), n_born + np.arange(6)))
         n_born += 6
-    assert find_families(batches, labels).level > 1
+    kept = evidence.Evidence()
+    for points, names in zip(batches, labels, strict=True):
+        kept.add(points, names)
+    assert build_families(kept, threshold=8.0).level > 1
 
 
 def test_evidence_of_a_long_stream_is_bounded(monkeypatch):

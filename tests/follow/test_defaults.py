@@ -140,7 +140,9 @@ def _of_job(words, monkeypatch, method):
 
 
 def _suggest(rows, tmp_path, monkeypatch):
-    return _of_job(_words("suggest", rows, tmp_path), monkeypatch, "choose")
+    used = _of_job(_words("suggest", rows, tmp_path), monkeypatch, "choose")
+    used["families"] = False  # where penalties are open, clusters are joined
+    return used
 
 
 def _spark(rows, tmp_path):

@@ -258,6 +258,7 @@ def _command(fields, field, tmp_path):
         raise TypeError("penalties is no option")
     _table().to_csv(tmp_path / "rows.csv", index=False)
     words = ["cluster", str(tmp_path / "rows.csv"), "-f", "x,y", "--window-column", "t", "--debug"]
+    words += ["--level", "fine"]
     for name, value in fields.items():
         shown = SHOWN.get(name, str)(value)
         words += [f"--{name.replace('_', '-')}", *([] if value is True else [shown])]

@@ -1,6 +1,7 @@
 """The door: families of identities from batches and their labels."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from dynmeans.records.history import History
 
 AUTO = "auto"
 MIN_CLUSTER_SIZE, MIN_LIFE = 3.0, 2
+_MOST_NOISE = 0.1  # of the points: where outliers hold more, they are none (decision 0325)
 
 
 def find_families(
@@ -129,11 +131,23 @@ def build_families(
         nearest_family=nearest_family,
         nearest_family_distance=distances,
     )
+    if level == AUTO and n_families is None:
+        level = choose_level(families, sample)
+    if noise is None:
+        families = _limit_noise(families)
     if n_families is not None:
         return families.cut_to(n_families)
-    if hint is not None:
-        return _apply_hint(families.cut(choose_level(families, sample)), hint)
-    return families.cut(choose_level(families, sample) if level == AUTO else level)  # type: ignore[arg-type]
+    families = families.cut(level)  # type: ignore[arg-type]
+    return families if hint is None else _apply_hint(families, hint)
+
+
+def _limit_noise(families: Families) -> Families:
+    """Give outliers their own names where they hold more than a tenth of the points."""
+    is_out = families.nearest_family < 0
+    if families.counts[is_out].sum() <= _MOST_NOISE * families.counts.sum():
+        return families
+    named = np.where(is_out, families.tree.ids, families.nearest_family)
+    return replace(families, nearest_family=named)
 
 
 def _apply_hint(free: Families, n_families: float | tuple[float, float]) -> Families:

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from dynmeans.families.tree import PairMeasures
 
 _FAR = 4.0  # spreads of a group from its middle; what lies farther belongs to nothing
-_MOST_NOISE = 0.1  # of the points: where outliers hold more, they are no outliers (decision 0325)
 _RARE = 1e-3  # of the points that came while it lived: fewer make no name
 _MAX_NUMBERS = 2**22  # of distances held at once
 
@@ -104,8 +103,7 @@ def assign_small_to_nearest(
 ) -> tuple[IntArray, FloatArray]:
     """The row that each row is counted with, -1 for an outlier, and how far that is, squared.
 
-    With `noise` at most that share of the points are outliers, those farthest away. By default,
-    where outliers would hold more than a tenth, they keep their names.
+    With `noise` at most that share of the points are outliers, those farthest away.
     """
     nearest_family, distances = np.arange(len(group_of_row)), np.zeros(len(group_of_row))
     rows = np.flatnonzero(is_small[group_of_row])
@@ -124,9 +122,6 @@ def assign_small_to_nearest(
     if noise is not None:
         order = np.argsort(np.where(is_out, -squares, np.inf), kind="stable")
         is_out[order] &= np.cumsum(points[order]) <= noise * evidence.n.sum()
-    elif points[is_out].sum() > _MOST_NOISE * evidence.n.sum():
-        nearest, squares = np.where(is_out, rows, nearest), np.where(is_out, 0.0, squares)
-        is_out[:] = False
     nearest_family[rows], distances[rows] = np.where(is_out, -1, nearest), squares
     return nearest_family, distances
 

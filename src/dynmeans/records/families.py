@@ -47,7 +47,7 @@ class Families:
         Points of each identity, and batches that saw it.
     seen : IntArray of shape (n_cells, 3)
         Batch, identity and points of what was seen in the last batches, to count families by.
-    homes : IntArray of shape (n_identities,)
+    nearest_family : IntArray of shape (n_identities,)
         The identity that each is counted with: itself, or, where it is too small for a name, the
         nearest that is not; -1 for an outlier, which belongs to nothing.
     nearest_family_distance : FloatArray of shape (n_identities,)

@@ -35,7 +35,7 @@ from dynmeans.runs.analysis.suggested_matches import (
     format_suggested_matches,
     suggested_matches_of_run,
 )
-from dynmeans.runs.analysis.topics import group_run, stop_word_note
+from dynmeans.runs.analysis.topics import find_text_levels, group_run, stop_word_note
 from dynmeans.runs.configuration import N_KEPT, RunConfig
 from dynmeans.runs.input import Input
 from dynmeans.runs.levels import LevelsInTime, write_levels
@@ -152,7 +152,12 @@ class ClusterJob:
 
     def _with_levels(self, run: Run, done: JobResult) -> JobResult:
         """Find the three levels, on all there is, and count at the one that is shown."""
-        if not run.config.model_config.families or not done.status.n_windows:
+        if not done.status.n_windows:
+            return done
+        if self.windows.text is not None:
+            find_text_levels(run, self.level)
+            return replace(done, status=replace(run.status(), is_running=False))
+        if not run.config.model_config.families:
             return done
         hint = run.config.model_config.n_clusters
         write_levels(run.store, chosen=self.level, noise=self.noise, hint=hint)
@@ -215,10 +220,10 @@ class ClusterJob:
 
     def _is_joined(self, model_config: ModelConfig) -> bool:
         """Say whether evidence is gathered for joining; texts have levels of their own."""
+        if model_config.method != OURS and self.level not in (None, FINE):
+            rule = "is for clusters of {method='dynmeans'}"
+            raise InputError("level", rule, got=self.level)
         if self.windows.text is not None or model_config.method != OURS:
-            if self.level not in (None, FINE):
-                rule = "is for clusters of {method='dynmeans'} in columns of numbers"
-                raise InputError("level", rule, got=self.level)
             return False
         return self.level not in (None, FINE) or (self.level is None and model_config.is_open)
 

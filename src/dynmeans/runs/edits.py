@@ -15,7 +15,7 @@ import numpy as np
 from dynmeans.inputs.format_count import format_count
 from dynmeans.inputs.input_error import InputError
 from dynmeans.records.arrays import IntArray
-from dynmeans.runs.levels import StoredLevels, read_levels, write_levels
+from dynmeans.runs.levels import StoredLevels, read_levels, show_level
 from dynmeans.runs.store.edit_log import append_edits, read_edits
 from dynmeans.runs.store.run_tables import topic_names
 from dynmeans.runs.store.store import Store
@@ -213,7 +213,7 @@ class Editing:
             hint = "Cluster with {level='default'}."
             raise InputError("level", "needs a run of joined clusters", got=name, hint=hint)
         self.lock()
-        write_levels(self._store, chosen=name, hint=self.config.model_config.n_clusters)
+        show_level(self._store, name)
 
     def split_cluster(self, cluster_id: int, *, author: str | None = None) -> Edit:
         """Show the subclusters of a cluster by themselves; no label is modified."""

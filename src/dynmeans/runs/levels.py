@@ -1,12 +1,12 @@
 """The level at which a run is shown: which clusters its subclusters form; kept in its manifest."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from dynmeans.families.levels import DEFAULT, FINE, LEVELS, find_levels
+from dynmeans.families.levels import DEFAULT, FINE, LEVELS, Level, find_levels
 from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.store.store import Store
 
@@ -68,6 +68,21 @@ def write_levels(
     stored = read_levels(store)
     assert stored is not None, "it was just written"
     return stored
+
+
+def show_level(store: Store, name: str) -> None:
+    """Show another of the levels that were found."""
+    store.note({_ENTRY: store.manifest(_ENTRY) | {"chosen": checked_level(name)}})
+
+
+def store_levels(store: Store, found: Iterable[Level], chosen: str | None) -> None:
+    """Keep levels that were found elsewhere; by default the level shown stays."""
+    before = read_levels(store) or StoredLevels(DEFAULT)
+    wanted = before.chosen if chosen is None else checked_level(chosen)
+    options = tuple(level.to_json() for level in found)
+    n_windows = store.query("SELECT count(*) FROM windows")[0][0]
+    entry = {"chosen": wanted, "noise": None, "options": options, "n_windows": n_windows}
+    store.note({_ENTRY: entry})
 
 
 class LevelsInTime:

@@ -6,14 +6,17 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
+from dynmeans.families.levels import LEVELS, Level
 from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.numbers import check_range
+from dynmeans.records.arrays import IntArray
 from dynmeans.runs.edits import GROUPS, WORDS
+from dynmeans.runs.levels import store_levels
 from dynmeans.runs.run import Run
-from dynmeans.runs.store.run_tables import window_names, words_seen_in
+from dynmeans.runs.store.run_tables import ids_by_window, window_names, words_seen_in
 from dynmeans.runs.store.schema import WORD_TABLE
 from dynmeans.runs.texts import table_of, topics_of
-from dynmeans.words.topic_groups import group_topics
+from dynmeans.words.topic_groups import group_topics, text_levels
 from dynmeans.words.topic_names import topic_name
 from dynmeans.words.topics import Topic
 
@@ -76,6 +79,34 @@ def group_run(run: Run) -> None:
     if run.config.source.get("text"):
         names = name_groups(run, {int(k): root for k, root in merged.items()})
         run.store.note({WORDS: {str(k): name for k, name in names.items()}})
+
+
+def find_text_levels(run: Run, chosen: str | None) -> None:
+    """Keep three answers of a run of texts, and name the groups of the one that is shown."""
+    rows = list(run.store.rows("clusters", "ORDER BY cluster_id"))
+    if run.config.model_config.n_clusters is not None or not rows:
+        return
+    run.lock()
+    ids = np.array([row["cluster_id"] for row in rows])
+    sizes = np.array([row["n_points"] for row in rows])
+    centers = np.stack([np.frombuffer(row["center"]) for row in rows])
+    order = np.argsort(-sizes, kind="stable")[::-1]  # the largest of a group is written last
+    windows = [seen for _, seen in ids_by_window(run.store)]
+    levels = []
+    for name, groups in sorted(text_levels(centers, sizes).items(), key=_rank):
+        roots = np.empty(groups.max() + 1, dtype=np.int64)
+        roots[groups[order]] = ids[order]
+        found = roots[groups]
+        n_seen = [len(np.unique(found[np.searchsorted(ids, seen)])) for seen in windows]
+        levels.append(Level(name, ids, found, float(np.mean(n_seen)), 0.0))
+    store_levels(run.store, levels, chosen)
+    shown = run.groups.merged
+    names = name_groups(run, {k: shown.get(k, k) for k in ids.tolist()})
+    run.store.note({WORDS: {str(k): name for k, name in names.items()}})
+
+
+def _rank(level: tuple[str, IntArray]) -> int:
+    return LEVELS.index(level[0])
 
 
 def topic_table(run: Run) -> pa.Table:
