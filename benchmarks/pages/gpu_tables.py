@@ -40,7 +40,8 @@ def steps_table(cases: dict[str, Any]) -> str:
     head = (
         *("rows", "passes", "clusters", "GPU, ms", "one order, ms", "rows in main memory, ms"),
         *("compiled code, 16 threads, ms", "times as fast", "from main memory"),
-        *("deeper search, ms", "`predict`, ms", "from main memory, ms", "bits equal"),
+        *("deep search, ms", "`predict`, ms", "from main memory, ms", "bits equal"),
+        *("commit", "one order at"),
     )
     rows = []
     for name, case in cases.items():
@@ -56,6 +57,8 @@ def steps_table(cases: dict[str, Any]) -> str:
                 *(time_of(step[f"gpu_{name}_ms"]) for name in ("deep", "predict")),
                 time_of(step["gpu_from_memory_predict_ms"]),
                 "yes" if step["bits_equal"] else "**no**",
+                case.get("commit_of_step", case["commit"]),
+                case["commit"],
             )
         )
     return table(head, rows)

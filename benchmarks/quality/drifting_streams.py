@@ -1,4 +1,4 @@
-"""Labelled streams of Gaussian clusters that drift, in nine kinds, with and without outliers.
+"""Labeled streams of Gaussian clusters that drift, in nine kinds, with and without outliers.
 
 The first four are the kinds of the public suite of Iglesias and Zseby (base, moving, sequential,
 nonstat), written from its description; the others are what users' data have and that suite lacks.

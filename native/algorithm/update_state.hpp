@@ -18,7 +18,7 @@ struct State {
 
 // dt as the arriving batch sees it: `elapsed` steps after the previous batch, not one.
 inline std::vector<double> advance_time(const double* ages, std::size_t n_clusters,
-                                         double elapsed) {
+                                        double elapsed) {
     std::vector<double> dt(n_clusters);
     for (std::size_t k = 0; k < n_clusters; ++k) dt[k] = ages[k] - 1.0 + elapsed;
     return dt;

@@ -123,8 +123,7 @@ double read_scatter(Floats bins, SumArrays sums) { return view(sums).costs.total
 
 template <typename Value>
 void bind_sets_of(nb::module_& module) {
-    module.def("hash_rows", &hash_rows_array<Value>, "points"_a.noconvert(), "seed"_a,
-               "n_steps"_a);
+    module.def("hash_rows", &hash_rows_array<Value>, "points"_a.noconvert(), "seed"_a, "n_steps"_a);
     module.def("first_members", &first_members_arrays<Value>, "parts"_a, "seed"_a, "wanted"_a,
                "n_features"_a);
     module.def("take_second", &take_second_arrays<Value>, "parts"_a, "set"_a, "before"_a.none(),

@@ -38,7 +38,7 @@ class BorderRows {
 
     // `neighbors` are whole lists up to a wide reach; `moves` are those of the last pass.
     BorderRows(std::size_t limit, const CenterBounds& neighbors, const WideReach& own,
-                const double* moves, const std::vector<std::uint8_t>& is_active)
+               const double* moves, const std::vector<std::uint8_t>& is_active)
         : limit_(limit), neighbors_(neighbors), own_(own), paces_(is_active.size()) {
         double fastest = kTiny;
         for (std::size_t k = 0; k < paces_.size(); ++k) fastest = std::max(fastest, moves[k]);

@@ -65,8 +65,8 @@ class Clusterer {
             return true;
         };
         SetMoves<Value> moves;
-        moves.run_deep_search(points_, remembered_, penalties_.new_penalty, sums_, order, depth, best,
-                            continue_best);
+        moves.run_deep_search(points_, remembered_, penalties_.new_penalty, sums_, order, depth,
+                              best, continue_best);
     }
 
   private:

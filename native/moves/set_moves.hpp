@@ -28,8 +28,8 @@ class SetMoves {
     // Continues from `found`, which it replaces. Few passes follow a round; they converge once no
     // more rounds do.
     void run_deep_search(const Points<Value>& points, const Remembered& remembered,
-                       double new_penalty, const BatchSums& sums, const Row* order, int depth,
-                       Solution& found, const ContinueFrom& continue_from);
+                         double new_penalty, const BatchSums& sums, const Row* order, int depth,
+                         Solution& found, const ContinueFrom& continue_from);
 
     void start(const Points<Value>& points, const Remembered& remembered, double new_penalty,
                const BatchSums& sums) {
@@ -57,8 +57,9 @@ class SetMoves {
 
 template <typename Value>
 void SetMoves<Value>::run_deep_search(const Points<Value>& points, const Remembered& remembered,
-                                    double new_penalty, const BatchSums& sums, const Row* order,
-                                    int depth, Solution& found, const ContinueFrom& continue_from) {
+                                      double new_penalty, const BatchSums& sums, const Row* order,
+                                      int depth, Solution& found,
+                                      const ContinueFrom& continue_from) {
     const auto& n_members = found.n_members;
     if (depth == 1 && std::none_of(n_members.begin(), n_members.end(), may_be_separated)) return;
     start(points, remembered, new_penalty, sums);

@@ -20,10 +20,10 @@ Solution run(const Points<Value>& points, Orders& orders, const Remembered& reme
     if (orders.depth > 0) {
         thread_local SetMoves<Value> known;
         known.run_deep_search(points, remembered, penalties.new_penalty, sums, orders.listed(),
-                            orders.depth, best,
-                            [&](const Solution& start, std::size_t n_kept, std::size_t most) {
-                                return batch.continue_best(start, n_kept, most, best);
-                            });
+                              orders.depth, best,
+                              [&](const Solution& start, std::size_t n_kept, std::size_t most) {
+                                  return batch.continue_best(start, n_kept, most, best);
+                              });
     }
     return best;
 }

@@ -45,8 +45,8 @@ def test_a_cluster_that_is_born_small_is_told_once_it_is_large_enough(tmp_path, 
         '"enters"\nbox = {x = [30, 32]}',
         '"born"\nmin_points = 2',
         '"returned"',
-        '"unseen"\nwindows = 2',
-        '"grows"\npercent = 100\nwindows = 2',
+        '"unseen"\nover_windows = 2',
+        '"grows"\npercent = 100\nover_windows = 2',
     ],
 )
 def test_alerts_do_not_depend_on_how_windows_were_committed(when, tmp_path, told):
@@ -199,7 +199,7 @@ def test_a_stop_ends_the_run_though_a_command_takes_its_time(tmp_path, monkeypat
 def test_a_webhook_may_have_a_password_which_is_not_told(tmp_path, hook, caplog):
     address = hook.replace("http://", "http://me:hunter2swordfish@")
     Hook.answers = [500]
-    rules = rules_file(tmp_path, f'[[rule]]\nname = "r"\nwhen = "born"\nwebhook = "{address}"\n')
+    rules = rules_file(tmp_path, f'[[rule]]\nname = "r"\nevent = "born"\nwebhook = "{address}"\n')
     run = Run.create(tmp_path / "run", CONFIG)
     with run, make_alert_hook(rules, run, threading.Event()) as look:
         run.process(Window([NEAR]))

@@ -93,7 +93,7 @@ def test_gathered_rows_of_a_given_order_give_the_same_bits(monkeypatch, passes_a
 def test_workers_that_forgot_what_they_sent_label_their_rows_again(monkeypatch, passes_alone):
     gather(monkeypatch, 50_000)
     monkeypatch.setattr(
-        Piece, "run", lambda piece, run, kept, positions: PieceRun(piece, run, positions)
+        Piece, "run", lambda piece, run, kept, positions, _=None: PieceRun(piece, run, positions)
     )
     check_batches(slow_batch(9_000), Penalties(0.05, max_gap=3, reach=1), "paper", 0)
     assert sum(passes_alone) > 5
@@ -103,7 +103,7 @@ LINE = np.array([0.0, 1.0, 2.0, 3.0, 5.4, 5.6, 8.0, 9.0, 10.0, 11.0])[:, None]
 # The row at 3 is in slot 1, whose center is 52/7; 1, the center of slot 0, is nearer. Once it has
 # moved, the centers are 1.5 and 49/6, and nobody else wants to move.
 AT_FIRST = [0, 0, 0, 1, 1, 1, 1, 1, 1, 1]
-NOTHING = (np.empty((0, 1)), np.empty(0), np.empty(0), np.empty(0))
+NOTHING = (np.empty((0, 1)), np.empty(0), np.empty(0), np.empty(0), False)
 
 
 def pass_border(labels, in_doubt, slack=np.inf, reach=6.0, new_penalty=100.0):

@@ -68,7 +68,7 @@ def test_splits_in_pieces_equal_the_whole_batch_many_times(seed):
 @pytest.mark.parametrize("seed", range(4, 8))
 def test_splits_of_workers_without_memory_equal_the_whole_batch(seed, monkeypatch):
     monkeypatch.setattr(
-        Piece, "run", lambda piece, run, kept, positions: PieceRun(piece, run, positions)
+        Piece, "run", lambda piece, run, kept, positions, _=None: PieceRun(piece, run, positions)
     )
     monkeypatch.setattr(Piece, "known", lambda piece, run: PieceRun(piece, run, None))
     check_stream(seed)
@@ -76,13 +76,13 @@ def test_splits_of_workers_without_memory_equal_the_whole_batch(seed, monkeypatc
 
 def test_few_rows_of_a_large_set_come_to_the_client(monkeypatch):
     rng, asked = np.random.default_rng(0), []
-    original = splits.Members.merged.__func__
+    original = splits.Members.merge.__func__
 
     def watch(cls, parts, wanted):
         asked.append(sum(len(part.slots) for part in parts))
         return original(cls, parts, wanted)
 
-    monkeypatch.setattr(splits.Members, "merged", classmethod(watch))
+    monkeypatch.setattr(splits.Members, "merge", classmethod(watch))
     points = np.array([[0.0, 0.0], [2.0, 0.0]])[rng.integers(2, size=50_000)]
     points += 0.01 * rng.normal(size=points.shape)
     orders, penalties = VisitingOrders(1, 1, "split"), Penalties(9.0, max_gap=3, reach=1)

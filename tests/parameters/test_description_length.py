@@ -132,7 +132,7 @@ def test_with_many_features_no_track_has_a_shape_of_its_own(describe):
 
 def assert_alike(found, expected, n_points):
     assert found.shape == expected.shape
-    for part in ("places", "labels", "paths", "lives"):
+    for part in ("places", "labels", "paths", "lifetimes"):
         # Each part is a sum over points that may cancel.
         assert getattr(found, part) == pytest.approx(
             getattr(expected, part), rel=1e-12, abs=1e-12 * n_points

@@ -28,7 +28,7 @@ def tree_of(n, rng):
         0.0,
         *sizes,
         np.empty((0, 2), dtype=int),
-        homes=np.arange(n),
+        nearest_family=np.arange(n),
         nearest_family_distance=np.ones(n),
     )
 
@@ -62,7 +62,7 @@ def test_what_is_too_small_for_a_name_is_shown_with_its_home():
     families = tree_of(6, np.random.default_rng(0))
     homes = np.array([0, 1, 2, 3, 4, 2])
     alone = replace(families, tree=replace(families.tree, joined=np.empty((0, 2), dtype=int)))
-    alone = replace(alone, tree=replace(alone.tree, heights=np.empty(0)), homes=homes)
+    alone = replace(alone, tree=replace(alone.tree, heights=np.empty(0)), nearest_family=homes)
     kept = family_levels(alone, np.arange(6))
     assert kept.joined.tolist() == [[2, 5]]
     assert kept.heights[0] <= APART

@@ -87,7 +87,7 @@ class TwinRows:
         return choices
 
     def cheapest(self, listed, slots, new_penalty):
-        return self.choose(listed, None, Versions.frozen(slots), new_penalty)
+        return self.choose(listed, None, Versions.freeze(slots), new_penalty)
 
     def open_in_order(self, listed, new_penalty):
         rows, opened = self.points(listed), []
@@ -113,7 +113,7 @@ class TwinRows:
 
     def label_rest(self, slots, low, new_penalty):
         listed = np.flatnonzero(self.takes_part & (self.keys >= low))
-        choices = self.choose(listed, None, Versions.frozen(slots), new_penalty)
+        choices = self.choose(listed, None, Versions.freeze(slots), new_penalty)
         is_event = (choices == OPEN_NEW) | np.append(slots.is_inactive, False)[choices]
         self.labels[listed[~is_event]] = choices[~is_event]
         return listed[is_event]
@@ -170,7 +170,7 @@ class TwinRows:
 
     def compare(self, slots, new_penalty):
         listed = np.flatnonzero(self.labels >= 0)
-        choices = self.choose(listed, None, Versions.frozen(slots), new_penalty)
+        choices = self.choose(listed, None, Versions.freeze(slots), new_penalty)
         moves = choices != self.labels[listed]
         listed, choices = listed[moves], choices[moves]
         counts = self.count_moves(listed, choices, len(slots))

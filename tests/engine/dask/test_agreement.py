@@ -159,7 +159,12 @@ def test_new_cluster_that_empties_unnoticed_is_no_barrier(client, monkeypatch):
 
 def test_workers_that_remember_nothing_give_the_same_bits(client):
     def forget_always():
-        Piece.run = lambda piece, run, kept, positions: PieceRun(piece, run, positions)
+        def run_of_a_worker_that_forgot(piece, run, kept, positions, followed=None):
+            known = PieceRun(piece, run, positions)
+            known.followed = followed
+            return known
+
+        Piece.run = run_of_a_worker_that_forgot
 
     def remember_again(original=Piece.run):
         Piece.run = original

@@ -74,7 +74,7 @@ def join_rows(table: pa.Table, edits: Edits, windows: Iterable[tuple[int, IntArr
     joined["n_points"] = pa.array(integers_if_whole(np.bincount(place, points, len(ids))))
     joined["n_windows"] = pa.array(_windows_of(ids, edits, windows))
     joined["n_subclusters"] = pa.array(np.bincount(place, minlength=len(ids)))
-    ranks = {"seen": 0, "unseen": 1, "forgotten": 2}
+    ranks = {"active": 0, "inactive": 1, "forgotten": 2}
     best = np.full(len(ids), len(ranks))
     np.minimum.at(best, place, np.array([ranks[s] for s in rows["status"]], dtype=np.int64))
     joined["status"] = pa.array([list(ranks)[rank] for rank in best.tolist()], pa.string())
