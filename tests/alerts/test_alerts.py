@@ -45,7 +45,7 @@ def follow(folder, rules, *windows):
             [(1, 0), (4, 0)],
         ),
     ],
-    ids=["born", "born large", "returned", "grown", "grows in two", "unseen", "entered"],
+    ids=["born", "born large", "returned", "grown", "grown in two", "unseen", "entered"],
 )
 def test_a_rule_sees_what_it_is_for(rule, windows, expected, tmp_path, told):
     rules = rules_file(tmp_path, f'[[rule]]\nname = "r"\n{rule}\ncommand = {told.command}\n')
@@ -130,26 +130,32 @@ def test_a_webhook_is_posted_to_until_it_answers(hook, answers, tmp_path):
         ("a = " + "[" * 9999, "is not TOML"),
         (f"a = {'9' * 5000}", "is not TOML"),
         (
-            f'[[rule]]\nname="a"\nwhen="enters"\nbox={{x=[0, {"9" * 400}]}}\ncommand=["a"]',
+            f'[[rule]]\nname="a"\nevent="entered"\nbox={{x=[0, {"9" * 400}]}}\ncommand=["a"]',
             "two numbers for x",
         ),
-        ('[[rule]]\nname="a"\nwhen="born"\nwebhook="http://[a"', "webhook must be an address"),
-        ('[[rule]]\nname="a"\nwhen="born"\nwebhook=["http://a"]', "webhook must be an address"),
-        ('[[rule]]\nname="a"\nwhen="born"\nwebhook="http:///x"', "webhook must be an address"),
-        ('[[rule]]\nname="a"\nwhen="born"\nwebhook="http://a\\tb"', "webhook must be an address"),
+        ('[[rule]]\nname="a"\nevent="born"\nwebhook="http://[a"', "webhook must be an address"),
+        ('[[rule]]\nname="a"\nevent="born"\nwebhook=["http://a"]', "webhook must be an address"),
+        ('[[rule]]\nname="a"\nevent="born"\nwebhook="http:///x"', "webhook must be an address"),
+        ('[[rule]]\nname="a"\nevent="born"\nwebhook="http://a\\tb"', "webhook must be an address"),
         ("not toml", "is not TOML"),
         ('[[rule]]\nevent = "born"', "needs a name"),
         ('[[rule]]\nname = "a"\nevent = "flies"', "event must be one of"),
         ('[[rule]]\nname = "a"\nevent = "born"', "say who is told"),
         ('[[rule]]\nname = "a"\nevent = "born"\ncommand = "rm -r x"', "command must be a list"),
-        ('[[rule]]\nname = "a"\nevent = "born"\nwebhook = "file:///etc/passwd"', "begins with http"),
+        (
+            '[[rule]]\nname = "a"\nevent = "born"\nwebhook = "file:///etc/passwd"',
+            "begins with http",
+        ),
         ('[[rule]]\nname = "a"\nevent = "born"\nstream = "ftp://x"', "stream must be an address"),
         ('[[rule]]\nname = "a"\nevent = "grown"\ncommand = ["a"]', "needs percent"),
         (
             '[[rule]]\nname = "a"\nevent = "entered"\nbox = {z = [0, 1]}\ncommand = ["a"]',
             "no feature 'z'",
         ),
-        ('[[rule]]\nname = "a"\nevent = "entered"\nbox = {x = [2, 1]}\ncommand = ["a"]', "must rise"),
+        (
+            '[[rule]]\nname = "a"\nevent = "entered"\nbox = {x = [2, 1]}\ncommand = ["a"]',
+            "must rise",
+        ),
         ('[[rule]]\nname = "a"\nevent = "born"\nwings = 3\ncommand = ["a"]', "wings is not known"),
         ('[[rule]]\nname = "a"\nevent = "unseen"\nover_windows = 0\ncommand = ["a"]', "from 1 to"),
     ],

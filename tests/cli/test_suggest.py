@@ -48,7 +48,7 @@ def test_it_prints_options_for_cluster_and_an_explanation(table, capsys):
 def test_json_holds_the_choice_and_all_candidates(table, capsys):
     found = json.loads(printed(capsys, table, "-f", "x,y", "--window-column", "step", "--json"))
     assert found["new_penalty"] == suggest_penalties(STREAM.batches).new_penalty
-    assert {"bits", "n_clusters", "n_clusters_total", "penalties"} == set(found["candidates"][0])
+    assert {"bits", "n_clusters", "n_clusters_total", "n_repeated", "penalties"} == set(found["candidates"][0])
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_both_commands_describe_their_options_alike():
         for name, command in commands.items()
     }
     shared = helps["cluster"].keys() & helps["suggest"].keys() - {"--json", "--help"}
-    assert len(shared) == 21
+    assert len(shared) == 24
     # Only `cluster` reads streams, which have defaults of their own.
     told = [{o: helps[c][o].split(" By default")[0] for o in shared} for c in helps]
     assert all(one == told[0] for one in told)

@@ -31,7 +31,7 @@ def small_frame(**changes):
             "batch_column must name columns of the frame, got 'time'",
         ),
         ({"by": "key", "weight": "w"}, "weight must name columns of the frame, got 'w'"),
-        ({"by": "key", "time_step": 2}, "time_step needs a batch column"),
+        ({"by": "key", "time_step": 2}, "time_step needs batch_column, the column"),
         ({"by": "key", "batch_column": "hour", "time_step": 0}, "time_step must be greater than 0"),
     ],
 )

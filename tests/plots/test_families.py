@@ -23,7 +23,9 @@ TREE = FamilyTree(
 def families_at(level):
     seen = np.array([[0, 0, 7], [0, 1, 4], [0, 2, 1]])
     sizes = np.array([7.0, 4.0, 1.0]), np.array([3, 3, 1])
-    return Families(TREE, level, *sizes, seen, nearest_family=TREE.ids, nearest_family_distance=np.zeros(3))
+    return Families(
+        TREE, level, *sizes, seen, nearest_family=TREE.ids, nearest_family_distance=np.zeros(3)
+    )
 
 
 def test_members_of_a_join_are_neighbors(history):

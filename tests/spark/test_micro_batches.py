@@ -212,7 +212,7 @@ def test_columns_that_are_no_numbers_are_refused(tmp_path):
     [
         ({"features": []}, ValueError, "features must name at least one column"),
         ({"on_missing": "guess"}, ValueError, "on_missing must be one of error, drop"),
-        ({"time": None, "time_step": 2}, ValueError, "time_step needs a time column"),
+        ({"time": None, "time_step": 2}, ValueError, "time_step needs time, the column"),
         ({"time_step": 0}, ValueError, "time_step must be greater than 0"),
         ({"families": True}, ValueError, "families is not available in a stream of Spark"),
         ({"model": 3}, TypeError, "there is no parameter 'model'"),

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dynmeans.algorithm.life_cycle import find_events
+from dynmeans.engine import guard
 from dynmeans.engine.batch import AnyBatch, Batch
 from dynmeans.engine.checks import entropy_of_seed
 from dynmeans.engine.device_input import to_numpy
 from dynmeans.engine.execution import DEFAULT, Execution, get_execution
-from dynmeans.engine.guard import MANY_CLUSTERS
 from dynmeans.engine.native import step_if_small
 from dynmeans.engine.sequence import small_sequence, step_sequence
 from dynmeans.families.evidence import Evidence
@@ -245,7 +245,7 @@ def follow_all(
     kept = None
     if not model_config.families:
         kept = small_sequence(points, plan.penalties, plan.orders, elapsed, plan.execution)
-    if kept is not None and kept.most_clusters < MANY_CLUSTERS:
+    if kept is not None and kept.most_clusters < guard.MANY_CLUSTERS:
         after = kept[-1][0]
         lifetimes = Lifetimes(kept.lifetimes, [], 0, 0)
         done = replace(
@@ -281,7 +281,7 @@ def make_plan(model_config: ModelConfig, memory: Memory, execution: Execution = 
         memory.is_initialized and is_raw and running.is_compiled and not model_config.families
     )
     is_quick &= finder_of(model_config.method).is_compiled and not penalties.is_on_sphere
-    most_clusters = min(MANY_CLUSTERS - 1, running.max_clusters or MANY_CLUSTERS)
+    most_clusters = min(guard.MANY_CLUSTERS - 1, running.max_clusters or guard.MANY_CLUSTERS)
     return Plan(
         model_config if memory.is_initialized else None,
         execution,

@@ -186,20 +186,20 @@ def read_batches(table: pa.Table, name: str) -> tuple[IntArray | FloatArray, str
             column = column.cast(pa.timestamp("ns")).cast(pa.int64())
         except pa.ArrowInvalid as error:
             raise ValueError(
-                f"batch must have times from 1678 to 2261, which fit nanoseconds, in column "
+                f"batch_column must have times from 1678 to 2261, which fit nanoseconds, in column "
                 f"{name!r}: {error}"
             ) from error
         return np.asarray(column.to_numpy()), "time"
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
         raise TypeError(
-            f"batch must name a column of numbers or times, got {name!r} of type {kind}."
+            f"batch_column must name a column of numbers or times, got {name!r} of type {kind}."
         )
     values = np.asarray(column.to_numpy())
     is_whole = bool(pa.types.is_integer(kind))
     is_bad = values > _MAX_INTEGER if is_whole else ~np.isfinite(values)
     if np.any(is_bad):
         row, rule = int(np.flatnonzero(is_bad)[0]), "at most 2**63 - 1" if is_whole else "finite"
-        raise ValueError(f"batch must be {rule}, got {values[row]} in row {row}.")
+        raise ValueError(f"batch_column must be {rule}, got {values[row]} in row {row}.")
     if is_whole:
         return values.astype(np.int64), "integer"
     return values.astype(np.float64), "number"

@@ -101,7 +101,7 @@ def check_time_step(
         return None
     if column is None:
         raise ValueError(
-            f"time_step needs a {argument} column to count in, got {time_step!r} and none."
+            f"time_step needs {argument}, the column to count in, got {time_step!r} and none."
         )
     is_length = isinstance(time_step, timedelta | np.timedelta64)
     length = _length("time_step", time_step) * (ticks_per_microsecond if is_length else 1)
