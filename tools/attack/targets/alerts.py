@@ -73,11 +73,11 @@ def _alerts(rule: Rule, records: list[StepRecord]) -> list[Alert]:
 def _rule(rng: random.Random, number: int) -> str:
     values = {
         "name": json.dumps(f"r{number}"),
-        "when": json.dumps(rng.choice(KINDS)),
+        "event": json.dumps(rng.choice(KINDS)),
         "command": '["true"]',
     }
     more = {
-        "percent": "50", "windows": "2", "box": "{x = [-1, 1], y = [-inf, 3.5]}",
+        "percent": "50", "over_windows": "2", "box": "{x = [-1, 1], y = [-inf, 3.5]}",
         "min_points": "1", "webhook": '"http://localhost/x"', "stream": '"redis://h/0?stream=s"',
     }  # fmt: skip
     for name in rng.sample(sorted(more), rng.randint(0, 4)):
@@ -101,7 +101,7 @@ _WHEN = (
     'event = "born"', 'event = "born"\nmin_points = 3', 'event = "returned"',
     'event = "returned"\nmin_points = 2', 'event = "entered"\nbox = {x = [0, 6]}',
     'event = "entered"\nbox = {x = [-2, 3], y = [0, inf]}\nmin_points = 2',
-    'event = "unseen"\nwindows = 2', 'event = "grown"\npercent = 50\nwindows = 2',
+    'event = "unseen"\nover_windows = 2', 'event = "grown"\npercent = 50\nover_windows = 2',
 )  # fmt: skip
 
 
