@@ -139,7 +139,7 @@ def test_a_webhook_is_posted_to_until_it_answers(hook, answers, tmp_path):
         ('[[rule]]\nname="a"\nwhen="born"\nwebhook="http://a\\tb"', "webhook must be an address"),
         ("not toml", "is not TOML"),
         ('[[rule]]\nwhen = "born"', "needs a name"),
-        ('[[rule]]\nname = "a"\nwhen = "flies"', "when must be one of"),
+        ('[[rule]]\nname = "a"\nevent = "flies"', "event must be one of"),
         ('[[rule]]\nname = "a"\nwhen = "born"', "say who is told"),
         ('[[rule]]\nname = "a"\nwhen = "born"\ncommand = "rm -r x"', "command must be a list"),
         ('[[rule]]\nname = "a"\nwhen = "born"\nwebhook = "file:///etc/passwd"', "begins with http"),
