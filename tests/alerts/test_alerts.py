@@ -34,11 +34,11 @@ def follow(folder, rules, *windows):
         ('event = "returned"', [[NEAR, FAR], [NEAR], [NEAR, FAR]], [(2, 1)]),
         ('event = "grown"\npercent = 100', [[NEAR], [NEAR] * 2, [NEAR] * 3], [(1, 0)]),
         (
-            'event = "grown"\npercent = 100\nwindows = 2',
+            'event = "grown"\npercent = 100\nover_windows = 2',
             [[NEAR], [NEAR] * 2, [NEAR] * 3],
             [(2, 0)],
         ),
-        ('event = "unseen"\nwindows = 2', [[NEAR, FAR], [NEAR], [NEAR], [NEAR]], [(2, 1)]),
+        ('event = "unseen"\nover_windows = 2', [[NEAR, FAR], [NEAR], [NEAR], [NEAR]], [(2, 1)]),
         (
             'event = "entered"\nbox = {x = [0.5, 2]}',
             [[NEAR], [[0.8, 0]], [[0.9, 0]], [[-0.1, 0]], [[0.9, 0]]],
@@ -55,7 +55,7 @@ def test_a_rule_sees_what_it_is_for(rule, windows, expected, tmp_path, told):
 
 def test_a_restart_repeats_nothing_and_misses_nothing(tmp_path, told):
     rules = rules_file(
-        tmp_path, f'[[rule]]\nname = "new"\nwhen = "born"\ncommand = {told.command}\n'
+        tmp_path, f'[[rule]]\nname = "new"\nevent = "born"\ncommand = {told.command}\n'
     )
     follow(tmp_path / "run", rules, [NEAR])
     with Run.open(tmp_path / "run") as run:  # committed, and killed before it was looked at
@@ -70,7 +70,7 @@ def test_a_restart_repeats_nothing_and_misses_nothing(tmp_path, told):
 @pytest.mark.parametrize("change", ["DELETE FROM alerts", "UPDATE alerts SET body = '{}'"])
 def test_verifying_finds_a_changed_or_missing_alert(change, tmp_path, told):
     rules = rules_file(
-        tmp_path, f'[[rule]]\nname = "new"\nwhen = "born"\ncommand = {told.command}\n'
+        tmp_path, f'[[rule]]\nname = "new"\nevent = "born"\ncommand = {told.command}\n'
     )
     follow(tmp_path / "run", rules, [NEAR])
     with sqlite3.connect(tmp_path / "run" / "run.sqlite") as connection:
@@ -82,11 +82,11 @@ def test_verifying_finds_a_changed_or_missing_alert(change, tmp_path, told):
 
 def test_what_cannot_be_delivered_is_delivered_later(tmp_path, told):
     broken = rules_file(
-        tmp_path, '[[rule]]\nname = "new"\nwhen = "born"\ncommand = ["no such program"]\n'
+        tmp_path, '[[rule]]\nname = "new"\nevent = "born"\ncommand = ["no such program"]\n'
     )
     follow(tmp_path / "run", broken, [NEAR])
     mended = rules_file(
-        tmp_path, f'[[rule]]\nname = "new"\nwhen = "born"\ncommand = {told.command}\n'
+        tmp_path, f'[[rule]]\nname = "new"\nevent = "born"\ncommand = {told.command}\n'
     )
     follow(tmp_path / "run", mended, [NEAR])
     assert [alert["id"] for alert in told()] == ["new/0/0"]
@@ -96,7 +96,7 @@ def test_rules_given_to_an_old_run_speak_of_windows_to_come(tmp_path, told):
     with Run.create(tmp_path / "run", CONFIG) as run:
         run.process(Window([NEAR]))
     rules = rules_file(
-        tmp_path, f'[[rule]]\nname = "new"\nwhen = "born"\ncommand = {told.command}\n'
+        tmp_path, f'[[rule]]\nname = "new"\nevent = "born"\ncommand = {told.command}\n'
     )
     follow(tmp_path / "run", rules, [NEAR, FAR])
     assert [alert["step"] for alert in told()] == [1]
@@ -106,7 +106,7 @@ def test_no_shell_sees_a_command(tmp_path):
     mark = tmp_path / "owned"
     rules = rules_file(
         tmp_path,
-        '[[rule]]\nname = "new"\nwhen = "born"\n'
+        '[[rule]]\nname = "new"\nevent = "born"\n'
         f'command = ["true", "; touch {mark}", "$(touch {mark})"]\n',
     )
     follow(tmp_path / "run", rules, [NEAR])
@@ -116,7 +116,7 @@ def test_no_shell_sees_a_command(tmp_path):
 @pytest.mark.parametrize("answers", [[], [500], [302]], ids=["well", "error", "redirect"])
 def test_a_webhook_is_posted_to_until_it_answers(hook, answers, tmp_path):
     Hook.answers = list(answers)
-    rules = rules_file(tmp_path, f'[[rule]]\nname = "new"\nwhen = "born"\nwebhook = "{hook}"\n')
+    rules = rules_file(tmp_path, f'[[rule]]\nname = "new"\nevent = "born"\nwebhook = "{hook}"\n')
     follow(tmp_path / "run", rules, [NEAR])
     follow(tmp_path / "run", rules, [NEAR])
     assert [alert["id"] for alert in Hook.received] == ["new/0/0"] * (1 + len(answers))
@@ -130,28 +130,34 @@ def test_a_webhook_is_posted_to_until_it_answers(hook, answers, tmp_path):
         ("a = " + "[" * 9999, "is not TOML"),
         (f"a = {'9' * 5000}", "is not TOML"),
         (
-            f'[[rule]]\nname="a"\nwhen="enters"\nbox={{x=[0, {"9" * 400}]}}\ncommand=["a"]',
+            f'[[rule]]\nname="a"\nevent="entered"\nbox={{x=[0, {"9" * 400}]}}\ncommand=["a"]',
             "two numbers for x",
         ),
-        ('[[rule]]\nname="a"\nwhen="born"\nwebhook="http://[a"', "webhook must be an address"),
-        ('[[rule]]\nname="a"\nwhen="born"\nwebhook=["http://a"]', "webhook must be an address"),
-        ('[[rule]]\nname="a"\nwhen="born"\nwebhook="http:///x"', "webhook must be an address"),
-        ('[[rule]]\nname="a"\nwhen="born"\nwebhook="http://a\\tb"', "webhook must be an address"),
+        ('[[rule]]\nname="a"\nevent="born"\nwebhook="http://[a"', "webhook must be an address"),
+        ('[[rule]]\nname="a"\nevent="born"\nwebhook=["http://a"]', "webhook must be an address"),
+        ('[[rule]]\nname="a"\nevent="born"\nwebhook="http:///x"', "webhook must be an address"),
+        ('[[rule]]\nname="a"\nevent="born"\nwebhook="http://a\\tb"', "webhook must be an address"),
         ("not toml", "is not TOML"),
-        ('[[rule]]\nwhen = "born"', "needs a name"),
-        ('[[rule]]\nname = "a"\nwhen = "flies"', "when must be one of"),
-        ('[[rule]]\nname = "a"\nwhen = "born"', "say who is told"),
-        ('[[rule]]\nname = "a"\nwhen = "born"\ncommand = "rm -r x"', "command must be a list"),
-        ('[[rule]]\nname = "a"\nwhen = "born"\nwebhook = "file:///etc/passwd"', "begins with http"),
-        ('[[rule]]\nname = "a"\nwhen = "born"\nstream = "ftp://x"', "stream must be an address"),
-        ('[[rule]]\nname = "a"\nwhen = "grows"\ncommand = ["a"]', "needs percent"),
+        ('[[rule]]\nevent = "born"', "needs a name"),
+        ('[[rule]]\nname = "a"\nevent = "flies"', "event must be one of"),
+        ('[[rule]]\nname = "a"\nevent = "born"', "say who is told"),
+        ('[[rule]]\nname = "a"\nevent = "born"\ncommand = "rm -r x"', "command must be a list"),
         (
-            '[[rule]]\nname = "a"\nwhen = "enters"\nbox = {z = [0, 1]}\ncommand = ["a"]',
+            '[[rule]]\nname = "a"\nevent = "born"\nwebhook = "file:///etc/passwd"',
+            "begins with http",
+        ),
+        ('[[rule]]\nname = "a"\nevent = "born"\nstream = "ftp://x"', "stream must be an address"),
+        ('[[rule]]\nname = "a"\nevent = "grown"\ncommand = ["a"]', "needs percent"),
+        (
+            '[[rule]]\nname = "a"\nevent = "entered"\nbox = {z = [0, 1]}\ncommand = ["a"]',
             "no feature 'z'",
         ),
-        ('[[rule]]\nname = "a"\nwhen = "enters"\nbox = {x = [2, 1]}\ncommand = ["a"]', "must rise"),
-        ('[[rule]]\nname = "a"\nwhen = "born"\nwings = 3\ncommand = ["a"]', "wings is not known"),
-        ('[[rule]]\nname = "a"\nwhen = "unseen"\nwindows = 0\ncommand = ["a"]', "from 1 to"),
+        (
+            '[[rule]]\nname = "a"\nevent = "entered"\nbox = {x = [2, 1]}\ncommand = ["a"]',
+            "must rise",
+        ),
+        ('[[rule]]\nname = "a"\nevent = "born"\nwings = 3\ncommand = ["a"]', "wings is not known"),
+        ('[[rule]]\nname = "a"\nevent = "unseen"\nover_windows = 0\ncommand = ["a"]', "from 1 to"),
     ],
 )
 def test_a_wrong_rule_is_told(text, message, tmp_path):
@@ -162,7 +168,7 @@ def test_a_wrong_rule_is_told(text, message, tmp_path):
 def test_the_command_line_takes_rules(tmp_path, told, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("rows.csv").write_text("t,x,y\n1,0,0\n2,0,0\n3,9,9\n")
-    rules_file(tmp_path, f'[[rule]]\nname = "new"\nwhen = "born"\ncommand = {told.command}\n')
+    rules_file(tmp_path, f'[[rule]]\nname = "new"\nevent = "born"\ncommand = {told.command}\n')
     options = ["-f", "x,y", "--window-column", "t", "--new-penalty", "1", "-o", "run", "-q"]
     assert main(["cluster", "rows.csv", *options, "--alerts", "rules.toml"]) == 0
     assert [(alert["window"], alert["cluster_id"]) for alert in told()] == [("1", 0), ("3", 1)]

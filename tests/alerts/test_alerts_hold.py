@@ -15,8 +15,8 @@ from dynmeans.alerts.monitor import make_alert_hook
 from dynmeans.runs.reading.window import Window
 
 
-def rule(when, target, name="r"):
-    return f'[[rule]]\nname = "{name}"\nwhen = {when}\n{target}\n'
+def rule(event, target, name="r"):
+    return f'[[rule]]\nname = "{name}"\nevent = {event}\n{target}\n'
 
 
 def taken(folder, rules, windows, *, at_once):
@@ -42,14 +42,14 @@ def test_a_cluster_that_is_born_small_is_told_once_it_is_large_enough(tmp_path, 
 @pytest.mark.parametrize(
     "event",
     [
-        '"enters"\nbox = {x = [30, 32]}',
+        '"entered"\nbox = {x = [30, 32]}',
         '"born"\nmin_points = 2',
         '"returned"',
-        '"unseen"\nwindows = 2',
-        '"grows"\npercent = 100\nwindows = 2',
+        '"unseen"\nover_windows = 2',
+        '"grown"\npercent = 100\nover_windows = 2',
     ],
 )
-def test_alerts_do_not_depend_on_how_windows_were_committed(when, tmp_path, told):
+def test_alerts_do_not_depend_on_how_windows_were_committed(event, tmp_path, told):
     rng = np.random.default_rng(5)
     windows = []
     for step in range(12):
@@ -59,7 +59,7 @@ def test_alerts_do_not_depend_on_how_windows_were_committed(when, tmp_path, told
         swinging = [[30 + 0.9 * np.sin(step), 0]] * (1 + step % 3)
         at_times = [[1.0, 40.0]] * (step % 4) + [[31.0, 60.0]] * (step % 4 == 0)
         windows.append(np.concatenate([*groups, swinging, at_times]))
-    rules = rules_file(tmp_path, rule(when, f"command = {told.command}"))
+    rules = rules_file(tmp_path, rule(event, f"command = {told.command}"))
     taken(tmp_path / "one", rules, windows, at_once=1)
     one = told()
     told.log.unlink(missing_ok=True)
@@ -69,7 +69,7 @@ def test_alerts_do_not_depend_on_how_windows_were_committed(when, tmp_path, told
 
 
 def test_who_enters_is_told_after_a_stop_between_keeping_and_telling(tmp_path, told, monkeypatch):
-    rules = rules_file(tmp_path, rule('"enters"\nbox = {x = [0, 1]}', f"command = {told.command}"))
+    rules = rules_file(tmp_path, rule('"entered"\nbox = {x = [0, 1]}', f"command = {told.command}"))
     windows = [[[0.9 * step - 2, 0.0]] for step in range(6)]
     taken(tmp_path / "whole", rules, windows, at_once=1)
     expected = [alert["id"] for alert in told()]
@@ -199,7 +199,7 @@ def test_a_stop_ends_the_run_though_a_command_takes_its_time(tmp_path, monkeypat
 def test_a_webhook_may_have_a_password_which_is_not_told(tmp_path, hook, caplog):
     address = hook.replace("http://", "http://me:hunter2swordfish@")
     Hook.answers = [500]
-    rules = rules_file(tmp_path, f'[[rule]]\nname = "r"\nwhen = "born"\nwebhook = "{address}"\n')
+    rules = rules_file(tmp_path, f'[[rule]]\nname = "r"\nevent = "born"\nwebhook = "{address}"\n')
     run = Run.create(tmp_path / "run", CONFIG)
     with run, make_alert_hook(rules, run, threading.Event()) as look:
         run.process(Window([NEAR]))
@@ -213,7 +213,7 @@ def test_a_webhook_may_have_a_password_which_is_not_told(tmp_path, hook, caplog)
 def test_a_rule_added_after_a_pause_without_alerts_speaks_of_later_windows(tmp_path, told):
     folder, old = tmp_path / "run", rule('"born"', f"command = {told.command}", "old")
     added = rule('"born"', f"command = {told.command}", "added")
-    added += rule('"enters"\nbox = {x = [20, 90]}', f"command = {told.command}", "inside")
+    added += rule('"entered"\nbox = {x = [20, 90]}', f"command = {told.command}", "inside")
     taken(folder, rules_file(tmp_path, old), [[NEAR]], at_once=1)
     with Run.open(folder) as run:  # a pause: nobody looks at this window
         run.process(Window([NEAR, FAR]))

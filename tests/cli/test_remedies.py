@@ -266,7 +266,7 @@ def run(tmp_path):
 def test_alert_rules_are_tried_on_the_past_and_nobody_is_told(run, tmp_path, capsys):
     marker = tmp_path / "told"
     rules = tmp_path / "rules.toml"
-    rules.write_text(f'[[rule]]\nname = "new"\nwhen = "born"\ncommand = ["touch", "{marker}"]\n')
+    rules.write_text(f'[[rule]]\nname = "new"\nevent = "born"\ncommand = ["touch", "{marker}"]\n')
     assert main(["alerts", run, "--test", str(rules), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [(alert["rule"], alert["cluster_id"], alert["step"]) for alert in found] == [

@@ -66,7 +66,7 @@ def _rule(values: Any, features: Sequence[str]) -> Rule:
         raise InputError("alerts", ": every rule needs a name")
     name, event = values["name"], values.get("event")
     if event not in KINDS:
-        _refuse(name, f"when must be one of {', '.join(KINDS)}")
+        _refuse(name, f"event must be one of {', '.join(KINDS)}")
     known = (*_COMMON, *_FIELDS[str(event)])
     if unknown := set(values) - set(known):
         _refuse(name, f"{min(unknown)} is not known; there are {', '.join(known)}")

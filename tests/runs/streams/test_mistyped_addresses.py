@@ -120,6 +120,6 @@ def test_mistyped_addresses_of_alerts_are_refused_without_their_secrets(address,
     for target in ("stream", "webhook"):
         path = tmp_path / "rules.toml"
         text = json.dumps(address)
-        path.write_text(f'[[rule]]\nname = "r"\nwhen = "born"\n{target} = {text}\n')
+        path.write_text(f'[[rule]]\nname = "r"\nevent = "born"\n{target} = {text}\n')
         with contextlib.suppress(ValueError), told_without(SECRET):
             read_rules(path, ("x",))

@@ -37,7 +37,8 @@ def open_rows(run: Run, input: Any = None, *, allow_stored_sql: bool = False) ->
             "",
             "the run reads its rows by a query that is stored in it, {!r}",
             str(sql)[:200],
-            hint="{allow_stored_sql=True} runs it: one SELECT over the input, which reaches no other file.",
+            hint="{allow_stored_sql=True} runs it: one SELECT over the input, which reaches no "
+            "other file.",
         )
     reading = ReadingOptions.from_fields(fields)
     options = WindowOptions.from_fields(run.config.features, fields, on_missing="drop")
