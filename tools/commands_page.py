@@ -16,16 +16,18 @@ from dynmeans.cli.app import app_for
 PAGE = Path(__file__).parents[1] / "docs" / "commands.md"
 BEGIN = """# All commands and options
 
-Written from the command line itself (`make commands`); `dynmeans COMMAND --help` says the same.
-`--debug`, anywhere in a command, shows where an error came from.
+This page is generated from the command line (`make commands`); `dynmeans COMMAND --help` prints the
+same text. An option with the same meaning in several commands is described once. Add `--debug` to
+any command to print the traceback of an error.
 """
 _EXAMPLES = re.compile(r"\[bold\]Examples?\[/bold\]")
 
 
 def page() -> str:
     """Return the page as Markdown."""
-    sections = [BEGIN, *(_section(*found) for found in _commands("dynmeans", _root()))]
-    return "\n".join(sections)
+    described: dict[str, str] = {}
+    sections = [_section(*found, described) for found in _commands("dynmeans", _root())]
+    return "\n".join([BEGIN, *sections])
 
 
 def _root() -> Any:
@@ -40,7 +42,7 @@ def _commands(name: str, command: Any) -> Iterator[tuple[str, Any]]:
         yield name, command
 
 
-def _section(name: str, command: Any) -> str:
+def _section(name: str, command: Any, described: dict[str, str]) -> str:
     words, *rest = _EXAMPLES.split(command.help or "")
     examples = "".join(rest)
     arguments = [p for p in command.params if p.param_type_name == "argument"]
@@ -48,13 +50,29 @@ def _section(name: str, command: Any) -> str:
     usage = " ".join([name, *map(_shown_argument, arguments), "[OPTIONS]"])
     lines = [f"## {name}", "", "```text", usage, "```", "", _joined(words), ""]
     if examples.strip():
-        told = [" ".join(part.split()) for part in examples.strip().split("\n\n")]
-        lines += ["```sh", *told, "```", ""]
+        commands = [" ".join(part.split()) for part in examples.strip().split("\n\n")]
+        lines += ["```sh", *commands, "```", ""]
     lines += _table("", arguments)
-    in_order = sorted(options, key=lambda option: _panel_place(option, options))
+    repeated = [option for option in options if _row(option) in described]
+    new = [option for option in options if option not in repeated]
+    in_order = sorted(new, key=lambda option: _panel_place(option, options))
     for panel, group in groupby(in_order, key=_panel):
         lines += _table(panel, list(group))
+    lines += _references(repeated, described)
+    described.update({_row(option): name for option in new})
     return "\n".join(lines)
+
+
+def _references(options: list[Any], described: dict[str, str]) -> list[str]:
+    """Return one sentence for each command that describes some of these options."""
+    by_command: dict[str, list[str]] = {}
+    for option in options:
+        by_command.setdefault(described[_row(option)], []).append(f"`{max(option.opts, key=len)}`")
+    sentences = [
+        f"As in [`{name}`](#{name.replace(' ', '-')}): {', '.join(names)}."
+        for name, names in by_command.items()
+    ]
+    return [line for sentence in sentences for line in (sentence, "")]
 
 
 def _joined(text: str) -> str:
@@ -78,8 +96,11 @@ def _table(title: str, parameters: list[Any]) -> list[str]:
     if not parameters:
         return []
     head = [f"**{title}**", ""] if title else []
-    rows = [f"| {_names(p)} | {_escaped(p.help or '')}{_default(p)} |" for p in parameters]
-    return [*head, "| | |", "|---|---|", *rows, ""]
+    return [*head, "| | |", "|---|---|", *map(_row, parameters), ""]
+
+
+def _row(parameter: Any) -> str:
+    return f"| {_names(parameter)} | {_escaped(parameter.help or '')}{_default(parameter)} |"
 
 
 def _names(parameter: Any) -> str:
@@ -95,10 +116,10 @@ def _names(parameter: Any) -> str:
 
 def _default(parameter: Any) -> str:
     value = parameter.default
-    is_told = isinstance(value, str | int | float) and not isinstance(value, bool) and value != ""
+    is_shown = isinstance(value, str | int | float) and not isinstance(value, bool) and value != ""
     if parameter.required and parameter.param_type_name == "option":
         return " Needed."
-    return f" Default: `{value}`." if is_told else ""
+    return f" Default: `{value}`." if is_shown else ""
 
 
 def _escaped(text: str) -> str:

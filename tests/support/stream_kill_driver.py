@@ -43,7 +43,7 @@ VICTIMS = ("producer", "broker", "run")
 
 def produce_redis(place: Any, bodies: list[str]) -> None:
     client = place.server.client()
-    top = client.xrevrange(NAME, rows_per_window=1)
+    top = client.xrevrange(NAME, count=1)
     for i in range(int(top[0][0].split(b"-")[0]) if top else 0, len(bodies)):
         with suppress(redis.ResponseError):  # an entry on its way when its sender was killed
             client.xadd(NAME, {"json": bodies[i]}, id=f"{i + 1}-0")

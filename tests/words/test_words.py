@@ -54,6 +54,13 @@ def test_words_of_hostile_texts(text, words):
     assert split_words(text) == words
 
 
+def test_punctuation_and_unassigned_code_points_are_no_part_of_a_word():
+    assert split_words("\u0928\u092e\u0938\u094d\u0924\u0947\u0964 \u0995\u0996\u09c9") == [
+        "\u0928\u092e\u0938\u094d\u0924\u0947",
+        "\u0995\u0996",
+    ]
+
+
 def test_a_text_of_a_hundred_thousand_characters_is_one_unit_row():
     rows = WordTable().transform([" ".join(f"word{i}" for i in range(12_000)), "<" * 100_000])
     assert np.linalg.norm(rows, axis=1).round(4).tolist() == [1.0, 0.0]

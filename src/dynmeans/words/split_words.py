@@ -10,8 +10,15 @@ _LEFT_OUT = re.compile(
     r"|https?://\S+|www\.\S+|\bhttp\S*"
     r"|(?<![\w.+-])[\w.+-]{0,64}@[\w.]+"  # names and addresses, found in one way along the text
 )
-# Letters and digits; also the marks of scripts whose vowels are marks, which are no letters.
-_MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0dff\u0e31-\u0e4e"
+# Letters and digits; also the marks of scripts whose vowels are marks, which are no letters. The
+# same ranges hold punctuation and code points without a character.
+_RANGES = ((0x300, 0x370), (0x591, 0x5C8), (0x64B, 0x660), (0x900, 0xE00), (0xE31, 0xE4F))
+_MARKS = "".join(
+    mark
+    for first, end in _RANGES
+    for mark in map(chr, range(first, end))
+    if unicodedata.category(mark)[0] == "M"
+)
 _WORDS = re.compile(rf"[^\W_][\w{_MARKS}'-]*")
 # Scripts that leave no space between words.
 _UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+")

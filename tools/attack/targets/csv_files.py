@@ -44,7 +44,7 @@ def _attack_windows(rng: random.Random, path: Path) -> None:
         [
             {"time": "t", "every": rng.choice(["1", "10", "1h", "1e-9", "1d"])},
             {"rows_per_window": 3},
-            {"batch": "b"},
+            {"window_column": "b"},
             {"time": "t", "every": "1s", "time_unit": "s"},
         ]
     )

@@ -45,13 +45,14 @@ def ready(name: str) -> Iterator[Case]:
 def _attack(folder: Path, rng: random.Random) -> int:
     model = _Model()
     for _ in range(n_edits := rng.randint(1, 8)):
-        kind = rng.choice(["name", "merge", "merge", "pin", "undo"])
+        kind = rng.choice(["name", "merge", "merge", "split", "pin", "undo"])
         one, other = (_identity(rng) for _ in range(2))
         text = rng.choice(TEXTS) if rng.random() < 0.8 else rng.choice(_WILD)
         with Run.open(folder) as run:
             calls: dict[str, Any] = {
                 "name": lambda: run.name_cluster(one, text),  # noqa: B023
                 "merge": lambda: run.merge_clusters(one, other),  # noqa: B023
+                "split": lambda: run.split_cluster(one),  # noqa: B023
                 "pin": lambda: run.pin_cluster(one),  # noqa: B023
                 "undo": run.undo_edit,
             }
@@ -83,17 +84,22 @@ class _Model:
             if kind == "merge":
                 old, new = shown[other], shown[one]
                 shown = [new if label == old else label for label in shown]
+            elif kind == "split":
+                shown = [k if label == one else label for k, label in enumerate(shown)]
             elif kind == "name":
                 names[one] = text
             else:
                 pinned.add(one)
-        return shown, {k: name for k, name in names.items() if name}, pinned
+        names = {k: name for k, name in names.items() if name}
+        for k in sorted(names):  # a cluster without a name has that of its first named member
+            names.setdefault(shown[k], names[k])
+        return shown, names, pinned
 
 
 def _compare(run: Run, model: _Model) -> None:
     edits = run.edits
     shown, names, pinned = model.view()
-    found = edits.shown(np.arange(_N_CLUSTERS)).tolist()
+    found = edits.resolve_ids(np.arange(_N_CLUSTERS)).tolist()
     assert found == shown, f"shown as {found}, expected {shown}"
     assert dict(edits.names) == names, f"names {edits.names}, expected {names}"
     assert edits.pinned == pinned, f"pinned {edits.pinned}, expected {pinned}"

@@ -112,7 +112,9 @@ def _labels(form: Any, options: Any, folder: Path) -> list[Any] | None:
 
 
 def _options(rng: random.Random) -> dict[str, Any]:
-    cut = rng.choice([{"time": "when", "every": "10min"}, {"batch": "b"}, {"rows_per_window": 5}])
+    cut = rng.choice(
+        [{"time": "when", "every": "10min"}, {"window_column": "b"}, {"rows_per_window": 5}]
+    )
     more = rng.choice([{}, {}, {"weight": "w"}, {"on_missing": "error"}, {"truth": "b"}])
     return {**cut, **more}
 

@@ -36,7 +36,7 @@ def _attack_labels(rng: random.Random) -> int:
     seed = rng.randrange(2**32)
     fields = {"penalties": rng.choice([0.5, 4.0]), "n_init": rng.randint(1, 2)}
     model_config = ModelConfig(**fields, random_state=seed)
-    call = {"by": by, "features": ["x"], "batch": "hour", "model_config": model_config}
+    call = {"by": by, "features": ["x"], "batch_column": "hour", "model_config": model_config}
     result = fit_groups(frame, **call)
     for plain, rows in _rows_of_keys(frame, by).items():
         single = DynamicMeans(**fields, random_state=key_seed(seed, plain))
@@ -96,7 +96,7 @@ def _attack_frame(rng: random.Random) -> None:
     options: dict[str, Any] = {
         "by": rng.choice(["k", "k", ["k", "j"], ["k", "k"], [], "x"]),
         "features": rng.choice([None, ["x"], ["x", "y"], "x", ["x", "x"], ["k"]]),
-        "batch": rng.choice([None, None, "hour", "x"]),
+        "batch_column": rng.choice([None, None, "hour", "x"]),
         "weight": rng.choice([None, None, "w"]),
         "time_step": rng.choice([None, None, 1, 0.0, -1, "1h", timedelta(hours=1), 1e-300, True]),
         "model_config": rng.choice([None, ModelConfig(1.0, random_state=0), ModelConfig("auto")]),

@@ -48,8 +48,8 @@ def _options(rng: random.Random) -> dict[str, Any]:
         [
             {"time": "t", "every": rng.choice(["1", "10", "1e-12", "1min", "1d", "1mo", "0.5"])},
             {"time": "t", "every": rng.choice(["1s", "1h"]), "time_unit": rng.choice(["s", "ms"])},
-            {"count": rng.randint(1, 3)},
-            {"batch": "b"},
+            {"rows_per_window": rng.randint(1, 3)},
+            {"window_column": "b"},
         ]
     )
     extra = {

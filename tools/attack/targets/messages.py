@@ -134,7 +134,7 @@ class Given:
 def _options(rng: random.Random) -> WindowOptions:
     cut = rng.choice([{"time": "t", "every": "10",
                        "allowed_lateness": rng.choice(["0", "5", "50"])},
-                      {"rows_per_window": 4}, {"batch": "b"}])  # fmt: skip
+                      {"rows_per_window": 4}, {"window_column": "b"}])  # fmt: skip
     more: dict[str, Any] = {
         "on_missing": rng.choice(["error", "drop"]),
         "on_late": rng.choice(["error", "drop"]),
@@ -175,7 +175,7 @@ def _kinds(rng: random.Random) -> None:
         row = {"t": written, "x": rng.uniform(0, 20), "y": 0.0, "b": i // 4}
         row |= {f"z{rng.randint(0, 9)}": 1.0} if rng.random() < 0.2 else {}
         bodies.append(json.dumps(row))
-    cut = rng.choice([{"count": rng.randint(1, 5)}, {"batch": "b"}])
+    cut = rng.choice([{"rows_per_window": rng.randint(1, 5)}, {"window_column": "b"}])
     options = WindowOptions(("x", "y"), time="t", **cut)
     whole = _windows(rng, bodies, options, n_stops=0)
     broken = _windows(rng, bodies, options, n_stops=rng.randint(1, 4))

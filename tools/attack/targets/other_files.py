@@ -40,7 +40,9 @@ def _attack(rng: random.Random, folder: Path) -> None:
     options = WindowOptions(
         features=rng.choice([("x",), ("x", "y"), ("*",)]),
         on_missing=rng.choice(["error", "drop"]),
-        **rng.choice([{"time": "t", "every": "10"}, {"rows_per_window": 3}, {"batch": "b"}]),
+        **rng.choice(
+            [{"time": "t", "every": "10"}, {"rows_per_window": 3}, {"window_column": "b"}]
+        ),
     )
 
     def read() -> None:

@@ -9,6 +9,7 @@ import pyarrow as pa
 from dynmeans.files.integers_if_whole import integers_if_whole
 from dynmeans.records.arrays import IntArray
 from dynmeans.runs.edits import Edits
+from dynmeans.runs.store.run_tables import STATUSES
 
 
 def names_of(ids: IntArray, edits: Edits) -> pa.Array:
@@ -74,10 +75,9 @@ def join_rows(table: pa.Table, edits: Edits, windows: Iterable[tuple[int, IntArr
     joined["n_points"] = pa.array(integers_if_whole(np.bincount(place, points, len(ids))))
     joined["n_windows"] = pa.array(_windows_of(ids, edits, windows))
     joined["n_subclusters"] = pa.array(np.bincount(place, minlength=len(ids)))
-    ranks = {"active": 0, "inactive": 1, "forgotten": 2}
-    best = np.full(len(ids), len(ranks))
-    np.minimum.at(best, place, np.array([ranks[s] for s in rows["status"]], dtype=np.int64))
-    joined["status"] = pa.array([list(ranks)[rank] for rank in best.tolist()], pa.string())
+    best = np.full(len(ids), len(STATUSES))
+    np.minimum.at(best, place, np.array([STATUSES.index(s) for s in rows["status"]]))
+    joined["status"] = pa.array([STATUSES[rank] for rank in best.tolist()], pa.string())
     return pa.table(joined)
 
 
