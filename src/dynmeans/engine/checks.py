@@ -53,7 +53,7 @@ def as_rows(points: npt.ArrayLike, name: str = "points") -> BatchArray:
     if hasattr(points, "toarray"):
         raise TypeError(
             f"{name} must be a dense array, got a sparse {type(points).__name__}. Sparse rows are "
-            "taken by dynmeans.cluster, and by DynamicMeans in the space \"cosine\"."
+            'taken by dynmeans.cluster, and by DynamicMeans in the space "cosine".'
         )
     check_not_masked(name, points)
     array = np.asarray(points)

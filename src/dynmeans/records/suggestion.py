@@ -141,7 +141,9 @@ class Suggestion:
             f"{{reach}} {p.reach:.3g}: one that has moved by up to {moved} {since} is recognized."
         )
         if p.motion == "constant_velocity":
-            words.append("{motion} constant_velocity: clusters are expected where their velocity takes them.")
+            words.append(
+                "{motion} constant_velocity: clusters are expected where their velocity takes them."
+            )
         return [ArgumentText(text) for text in words]
 
     def _reason_in_words(self) -> str:
