@@ -142,7 +142,7 @@ class Suggestion:
         )
         if p.motion == "constant_velocity":
             words.append(
-                "{motion} constant_velocity: clusters are expected where their velocity takes them."
+                "{motion=constant_velocity}: clusters are expected where their velocity takes them."
             )
         return [ArgumentText(text) for text in words]
 

@@ -34,9 +34,9 @@ def check_space_of_sparse(argument: str, space: Any) -> None:
     if not isinstance(find_space(space), Cosine):
         raise InputError(
             argument,
-            "as a sparse matrix needs {{space='cosine'}}, got {!r}",
+            "as a sparse matrix needs {space='cosine'}, got {!r}",
             space,
-            hint="Make it dense with {X.toarray()} if it has few columns.",
+            hint="Make it dense with its toarray() if it has few columns.",
         )
 
 
