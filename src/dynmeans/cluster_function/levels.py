@@ -69,7 +69,11 @@ def levels_shown(run: Run) -> LevelsShown | None:
     return LevelsShown(
         [
             LevelShown(
-                *(one[key] for key in ("name", "n_clusters", "n_per_window", "noise", "sentence")),
+                one["name"],
+                one["n_clusters"],
+                one["n_per_window"],
+                one["noise"],
+                one["sentence"],
                 picture=_picture(places, ids, stored.clusters[one["name"]]),
                 is_chosen=one["name"] == stored.chosen,
             )
