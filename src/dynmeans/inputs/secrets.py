@@ -10,7 +10,7 @@ _MAY_HOLD = re.compile(
 
 
 def may_hold_secret(text: str) -> bool:
-    """Say whether a text looks like an address, whatever is wrong with it.
+    """Return whether a text looks like an address, whatever is wrong with it.
 
     >>> may_hold_secret("redis:me:pw@host/0"), may_hold_secret("year=2024/rows-?.csv")
     (True, False)
