@@ -34,15 +34,8 @@ def main(table: Path, folder: Path, n_kills: int, seed: int, mode: str) -> int:
         reader, writer = os.pipe()
         child = os.fork()
         if child == 0:
-            if mode == "commit" and not is_last:
-                _die_at(store, "insert_commit", rng.randint(1, 4))
-            if mode == "join" and not is_last:
-                place = rng.choice([(store, "_delete_parts"), (store.Store, "remove_files"),
-                                    (store, "insert_part"),
-                                    (compaction, "write_compacted_file")])  # fmt: skip
-                _die_at(*place, rng.randint(1, 3), is_after=rng.random() < 0.5)
-            if mode == "levels" and not is_last:
-                _die_at(store.Store, "note", rng.randint(1, 6), is_after=rng.random() < 0.5)
+            if not is_last:
+                _choose_death(mode, rng)
             seconds = 0.0 if mode == "join" else 2.0 if is_last else rng.choice([0.0, 0.004])
             _follow_and_exit(table, folder, seconds, writer, has_levels=mode == "levels")
         os.close(writer)
@@ -77,6 +70,18 @@ def _n_batches(folder: Path) -> int:
         return -1
     with Run.open(folder) as run:
         return run.status().n_windows
+
+
+def _choose_death(mode: str, rng: random.Random) -> None:
+    """Choose where the process is killed, unless that is left to time."""
+    if mode == "commit":
+        _die_at(store, "insert_commit", rng.randint(1, 4))
+    if mode == "join":
+        place = rng.choice([(store, "_delete_parts"), (store.Store, "remove_files"),
+                            (store, "insert_part"), (compaction, "write_compacted_file")])  # fmt: skip
+        _die_at(*place, rng.randint(1, 3), is_after=rng.random() < 0.5)
+    if mode == "levels":
+        _die_at(store.Store, "note", rng.randint(1, 6), is_after=rng.random() < 0.5)
 
 
 def _choose_level(folder: Path, rng: random.Random, before: str | None) -> str | None:
