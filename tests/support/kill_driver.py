@@ -77,8 +77,14 @@ def _choose_death(mode: str, rng: random.Random) -> None:
     if mode == "commit":
         _die_at(store, "insert_commit", rng.randint(1, 4))
     if mode == "join":
-        place = rng.choice([(store, "_delete_parts"), (store.Store, "remove_files"),
-                            (store, "insert_part"), (compaction, "write_compacted_file")])  # fmt: skip
+        place = rng.choice(
+            [
+                (store, "_delete_parts"),
+                (store.Store, "remove_files"),
+                (store, "insert_part"),
+                (compaction, "write_compacted_file"),
+            ]
+        )
         _die_at(*place, rng.randint(1, 3), is_after=rng.random() < 0.5)
     if mode == "levels":
         _die_at(store.Store, "note", rng.randint(1, 6), is_after=rng.random() < 0.5)
