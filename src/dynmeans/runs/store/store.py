@@ -4,6 +4,7 @@ import dataclasses
 import errno
 import json
 import os
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
@@ -318,6 +319,8 @@ def _insert_configuration(connection: sqlite3.Connection, fields: Mapping[str, A
 def check_may_create(folder: Path, overwrite: bool) -> None:
     """Refuse a place where no run can be made, or that holds something else."""
     if not folder.exists():
+        if re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]+:", folder.parts[0] if folder.parts else ""):
+            raise ValueError("a run must be a folder on this machine, not an address.")
         parent = next(path for path in folder.absolute().parents if path.exists())
         if not (parent.is_dir() and os.access(parent, os.W_OK)):
             raise PermissionError(f"cannot make the run {str(folder)!r} in {str(parent)!r}.")
