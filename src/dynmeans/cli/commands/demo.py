@@ -16,13 +16,13 @@ def demo(
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder to write to.")
     ] = Path("demo-output"),
     ships: Annotated[
-        bool, typer.Option("--ships", help="Only write ships.csv, a file to get started with.")
+        bool, typer.Option("--ships", help="Only write ships.csv, an example file.")
     ] = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Follow ships around a harbor: they move, fall silent and return; write a report.
+    """Cluster simulated ships around a harbor, which move, vanish and return; write a report.
 
-    Does what these four commands do, on positions simulated for it: time, lon, lat, ship.
+    Runs these four commands on simulated positions (time, lon, lat, ship):
 
     dynmeans cluster ships.csv --time time --every 2min -f lon,lat --motion constant_velocity ... -o
     run
