@@ -1,7 +1,7 @@
 """A move of the deeper search: one set becomes two.
 
 Algorithm 2 moves one point at a time, so two clouds under one center stay together as long as no
-point is farther than sqrt(lambda) from it. Two means of the set (Lloyd's) tell them apart.
+point is farther than sqrt(lambda) from it. Two means of the set (Lloyd's) separate them.
 
 L_t alone would not do: the scatter of a set grows with its points while lambda does not, and with
 enough points any cloud is cheaper in two. So the division must also be clearer than what cutting an
@@ -89,7 +89,7 @@ class Halves:
 
 
 def split_sets(sets: Sets, least: float, *, require_clear_gap: bool = False) -> bool:
-    """Split every set that is clearly (plainly) two, and the parts again; say whether L_t fell."""
+    """Split every set that is clearly two, and the parts again; return whether L_t fell."""
     k, has_changed = 0, False
     while k < len(sets):
         if _split(sets, k, least, require_clear_gap):

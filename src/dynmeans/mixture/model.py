@@ -33,7 +33,7 @@ Seen = tuple[FloatArray, FloatArray, FloatArray]  # n, and mean and variance of 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BatchPrior:
-    """What the model says about a batch before its points are seen."""
+    """The prior of a batch, before its points are known."""
 
     # (n_old,); log(q^dt c). Weight of the first point of each remembered cluster.
     log_weights: FloatArray
@@ -211,7 +211,7 @@ def carry_over(
 def is_worth_remembering(
     state: MixtureState, parameters: MixtureParameters, elapsed: float
 ) -> npt.NDArray[np.bool_]:
-    """Say which clusters have more than negligible odds of being seen again.
+    """Return which clusters have more than negligible odds of being seen again.
 
     The next batch is taken to come at least one step later, unless this one came sooner than
     that itself; then it may come at any moment.

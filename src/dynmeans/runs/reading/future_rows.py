@@ -114,7 +114,7 @@ class FutureRowFilter:
         return after, found + more
 
     def awaits(self, number: Any) -> bool:
-        """Say whether a row is held back, and was not read again yet."""
+        """Return whether a row is held back, and was not read again yet."""
         some = self.ahead.get(number[0], ())
         return any(one.number == number and not one.is_read for one in some)
 
@@ -190,7 +190,7 @@ class FutureRowFilter:
         return after, found + more
 
     def _is_moved(self, limits: Limits, sequence: str) -> bool:
-        """Say whether the rows ahead are where the stream is now."""
+        """Return whether the rows ahead are where the stream is now."""
         some = self.ahead.get(sequence, ())
         last = sorted(one.time for one in some[-N_AGREEING:])
         is_close = len(last) == N_AGREEING and _widest(last) <= self._step(limits)
@@ -274,7 +274,7 @@ class FutureRowFilter:
 
 
 def ahead_error(far: FutureRowFilter, limits: Limits, row: LiveRow, rows: LiveRows) -> InputError:
-    """Say why a row is not taken."""
+    """Return why a row is not taken."""
     assert row.time is not None
     is_number = bool(rows.time_is_number)
     ahead = row.time - max(far.latest.values(), default=row.time)

@@ -21,12 +21,12 @@ def shown(value: Any) -> str:
 
 
 def parse_line(line: str | bytes, number: int) -> dict[str, Any]:
-    """Return the object on one line, or say what is wrong with it."""
+    """Return the object on one line, or raise an error."""
     return parse_object(line, f"line {number} of the input")
 
 
 def parse_object(text: str | bytes, position: str) -> dict[str, Any]:
-    """Return the JSON object that a text holds, or say what is wrong at `position`."""
+    """Return the JSON object that a text holds, or raise an error that names `position`."""
     if len(text) > MAX_LINE:
         raise ValueError(f"{position} is longer than {MAX_LINE:,} bytes.")
     try:
@@ -48,7 +48,7 @@ def parse_object(text: str | bytes, position: str) -> dict[str, Any]:
 
 
 def is_finite(value: Any) -> bool:
-    """Say whether a value is a number that a float can hold."""
+    """Return whether a value is a number that a float can hold."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         return False
     return -sys.float_info.max <= value <= sys.float_info.max

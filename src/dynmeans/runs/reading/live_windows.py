@@ -47,7 +47,7 @@ class OpenWindows:
         return key
 
     def takes(self, key: Any) -> bool:
-        """Say whether a window is still open."""
+        """Return whether a window is still open."""
         if self.closed is None or self._options.rows_per_window is not None:
             return True
         return bool(key > self.closed)

@@ -57,7 +57,7 @@ def check_times(source: Source, options: WindowOptions, expression: str) -> str:
 
 
 def _form_of(texts: list[str]) -> str:
-    """Say which usual forms fit all of these texts."""
+    """Return which usual forms fit all of these texts."""
     found = [form for form in _forms() if all(_fits(text.strip(), form) for text in texts)]
     if not found:
         return _OTHER_FORM
@@ -109,7 +109,7 @@ def check_numbers(source: Source, argument: str, names: Iterable[str], *, is_dro
 
 
 def is_number_to_a_reader(value: Any) -> bool:
-    """Say whether a value is text that must not be taken for a missing number.
+    """Return whether a value is text that must not be taken for a missing number.
 
     >>> [is_number_to_a_reader(value) for value in ("50 %", "k.A.", "#DIV/0!", None)]
     [True, False, False, False]

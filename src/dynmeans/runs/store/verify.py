@@ -38,7 +38,7 @@ def verify(store: Store) -> None:
 
 
 def _expected_rows(store: Store, table: str, memory: Memory | None) -> int | None:
-    """Return how many rows a table must have; None where nothing says."""
+    """Return how many rows a table must have; None if unknown."""
     if table in ("windows", "samples"):
         return 0 if memory is None else int(memory.clusters.n_steps)
     if table == "clusters":
