@@ -323,6 +323,4 @@ def test_a_time_that_cannot_be_read_is_shown_and_many_of_them_are_warned_of(tmp_
     assert "warning: 16 rows were left out" in told
     assert "such as '000. 03. 2026:00'" in told
     assert main(["summary", str(tmp_path / "many")]) == 0
-    assert (
-        "16 rows left out because a value is missing or cannot be read" in capsys.readouterr().out
-    )
+    assert "16 rows dropped because a value is missing or cannot be read" in capsys.readouterr().out

@@ -405,9 +405,9 @@ class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
         """The remembered clusters, where rows are points."""
         if self.memory_.space_or_raw.name != "raw":
             raise AttributeError(
-                f"state_ is available where rows are points; here they are mapped into the space "
-                f"{self.space_.name!r}. Use memory_, which knows the space; memory_.clusters are "
-                "points of it."
+                f"state_ is available in the space 'raw' only; here rows are mapped into the space "
+                f"{self.space_.name!r}. Use memory_.clusters, whose centers are points of that "
+                "space."
             )
         return self.memory_.clusters
 

@@ -51,11 +51,11 @@ def find_warnings(
 
 def _remedies(hint: Hint | None, is_joined: bool, number: str = "") -> str:
     """What may help and can be given: not what was given, and a method only in place of it."""
-    ways = [] if is_joined else ["join identities with {families=True}"]
+    ways = [] if is_joined else ["join clusters that touch with {families=True}"]
     if hint is None and number:
-        ways.append(f"say about how many there are with {number}")
+        ways.append(f"set the expected number of clusters with {number}")
     given = ["{n_clusters}"] * (hint is not None) + ["{families}"] * is_joined
-    place = f" in place of {' and '.join(given)}" if given else ""
+    place = f" instead of {' and '.join(given)}" if given else ""
     told = ", ".join([*ways, f"{'or ' if ways else ''}try {{method='hdbscan'}}{place}"])
     return f"{told[0].upper()}{told[1:]}."
 
@@ -70,8 +70,8 @@ def _check_dominant_feature(points: Points) -> ArgumentText | None:
         return None
     shown = min(99.99, 100 * share)
     return ArgumentText(
-        f"feature {first + 1} of {points.n_features} has {shown:.4g} % of the spread, so the "
-        "others hardly count. Bring all features to similar scales with {space='standard'}."
+        f"feature {first + 1} of {points.n_features} has {shown:.4g} % of the variance, so the "
+        "others have almost no influence. Scale the features with {space='standard'}."
     )
 
 
@@ -80,8 +80,8 @@ def _check_single_cluster(trials: Trials, chosen: Setting) -> ArgumentText | Non
     if candidate.n_clusters > 1:
         return None
     return ArgumentText(
-        "all points of a {} make one cluster, and any larger {new_penalty} would give the same. "
-        "If there should be more, give a smaller one.",
+        "all points of a {} form one cluster, as with any larger {new_penalty}. If you expect more "
+        "clusters, set a smaller value.",
         trials.feed.batch_noun,
     )
 
@@ -94,10 +94,9 @@ def _check_singletons(trials: Trials, chosen: Setting) -> ArgumentText | None:
     if n_single <= _MOST * len(counts) or n_single <= _MANY * counts.sum():
         return None
     return ArgumentText(
-        f"{n_single:,} of {format_count(len(counts), 'cluster')} in all {batches} hold a single "
-        f"point: their size cannot be estimated. "
-        f"Make {batches} that hold several points of each cluster, "
-        "or give {new_penalty} yourself."
+        f"{n_single:,} of {format_count(len(counts), 'cluster')} in all {batches} have a single "
+        f"point, so the size of clusters cannot be estimated. Use {batches} with several points "
+        "of each cluster, or set {new_penalty}."
     )
 
 
@@ -112,9 +111,9 @@ def _check_stability(trials: Trials, chosen: Setting, ways_out: str) -> Argument
     if min(found) >= _ALIKE:
         return None
     return ArgumentText(
-        "a slightly other {new_penalty}, or the rows in another order, would cut the points "
-        f"otherwise (agreement {min(found):.2f}, where 1 is the same): they may have no clusters "
-        f"of this scale. {ways_out}"
+        "with a slightly different {new_penalty}, or another order of the rows, the labels change "
+        f"(adjusted Rand index {min(found):.2f}; 1 is no change): there may be no clusters at this "
+        f"scale. {ways_out}"
     )
 
 
@@ -141,8 +140,8 @@ def _check_widths(trials: Trials, chosen: Setting, ways_out: str) -> ArgumentTex
     if high <= _WIDTHS * low:
         return None
     return ArgumentText(
-        f"clusters are unlike: the widest spread {np.sqrt(high / max(low, _TINY)):.2g} times as "
-        "far as the densest, and one {new_penalty} cuts the wide ones or joins the dense ones. "
+        f"the widest clusters are {np.sqrt(high / max(low, _TINY)):.2g} times as wide as the "
+        "narrowest, and one {new_penalty} splits the wide ones or joins the narrow ones. "
         f"{ways_out}"
     )
 
@@ -159,8 +158,8 @@ def _check_contacts(trials: Trials, chosen: Setting, ways_out: str) -> ArgumentT
     if n_touching <= _MANY_TOUCH * max(n_sampled_points, 1.0):
         return None
     return ArgumentText(
-        "{:.0f} % of the points are in clusters that lie against the next one like parts of a "
-        f"larger shape. {ways_out}",
+        "{:.0f} % of the points are in clusters that touch another one, like parts of a larger "
+        f"shape. {ways_out}",
         100.0 * n_touching / n_sampled_points,
     )
 
@@ -192,10 +191,10 @@ def _check_lifetimes(trials: Trials, chosen: Setting) -> ArgumentText | None:
         return None
     n_seen, batch = candidate.n_clusters * trials.points.n_batches, trials.feed.batch_noun
     return ArgumentText(
-        f"with any {{new_penalty}} clusters hardly outlive a {batch} (here {{:,}} identities, seen "
-        f"in {{:.2g}} {plural(batch)} each). A coarse value that forgets nothing was chosen. Say "
-        f"about how many clusters a {batch} holds with {{n_clusters}}, give {{new_penalty}} "
-        "yourself, or join identities with {families=True}.",
+        f"no value of {{new_penalty}} gives clusters that last longer than one {batch} (here "
+        f"{{:,}} clusters, active in {{:.2g}} {plural(batch)} each). A coarse value was used, and "
+        f"nothing is forgotten. Set the number of clusters in a {batch} with "
+        "{n_clusters}, set {new_penalty}, or join clusters that touch with {families=True}.",
         candidate.n_clusters_total,
         n_seen / candidate.n_clusters_total,
     )
@@ -208,7 +207,7 @@ def _check_hint(trials: Trials, chosen: Setting, hint: Hint | None) -> ArgumentT
     batch = trials.feed.batch_noun
     return ArgumentText(
         f"no {{new_penalty}} gives about {{:g}} clusters in a {batch}; this one gives {{:.3g}}. A "
-        f"{batch} may hold too few points, or too few that differ.",
+        f"{batch} may have too few distinct points.",
         hint.nearest(found),
         found,
     )
@@ -219,7 +218,7 @@ def _check_reach_limit(trials: Trials, chosen: Setting) -> ArgumentText | None:
         return None
     batch = trials.feed.batch_noun
     return ArgumentText(
-        "{reach} {:.3g} is the farthest that was tried, so clusters may move farther from "
-        f"{batch} to {batch} than they lie apart. Make shorter {plural(batch)}.",
+        "{reach} {:.3g} is the largest value that was tried, so clusters may move farther between "
+        f"two {plural(batch)} than the distance to their neighbors. Use shorter {plural(batch)}.",
         trials.candidate(chosen).penalties.reach,
     )
