@@ -1,1 +1,1 @@
-"""Rules over what happens in a run, and who is told."""
+"""Rules over what happens in a run, and their targets."""

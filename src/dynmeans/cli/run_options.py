@@ -1,4 +1,4 @@
-"""Options of `dynmeans cluster` about what follows a commit, what a run keeps and what is said."""
+"""Options of `dynmeans cluster`: what follows a commit, what a run keeps, what is printed."""
 
 from dataclasses import dataclass
 from functools import partial

@@ -49,7 +49,7 @@ class ClusterResult:
 
     Everything is read from the run folder when it is first asked for.
     `folder` is the run folder, which all commands take too; one that was not named with
-    `run_folder` is removed with this object. `suggestion` says how penalties were chosen, where
+    `run_folder` is removed with this object. `suggestion` explains how penalties were chosen, where
     they were.
     """
 
@@ -216,12 +216,12 @@ class ClusterResult:
         return Run.open(self.folder)
 
     def describe(self, *columns: str, families: bool = False) -> Any:
-        """Say what each cluster is: one row each, with means, deviations and what sets it apart.
+        """Describe each cluster: one row each, with means, deviations and what sets it apart.
 
         Parameters
         ----------
         *columns : str
-            Further columns of the input to describe clusters by: the values or words that tell
+            Further columns of the input to describe clusters by: the values or words that describe
             each from the others, as ``telling_...``.
         families : bool
             Whether to describe families in place of clusters, where these were asked for.
@@ -279,13 +279,13 @@ class ClusterResult:
     ) -> Path:
         """Write the page that plays the clusters: one file, for any browser.
 
-        `describe` names columns whose values or words tell what each cluster is; by default the
+        `describe` names columns whose values or words describe what each cluster is; by default the
         text.
         """
         from dynmeans.report.from_run import write_run_page
 
         with self.run() as run:
-            return write_run_page(run, path, **self._shown(title, describe))
+            return write_run_page(run, path, **self._page_options(title, describe))
 
     def show(
         self, height: int = 760, title: str | None = None, *, describe: str | Sequence[str] = ()
@@ -302,7 +302,7 @@ class ClusterResult:
         from dynmeans.report.from_run import run_report
 
         with self.run() as run:
-            data = run_report(run, **self._shown(title, describe))
+            data = run_report(run, **self._page_options(title, describe))
         page = render_report(data)
         widget = display_widget(page, height)
         if widget is None:
@@ -348,7 +348,7 @@ class ClusterResult:
         return lines + [str(text) for text in more if text]
 
     def dropped_rows_message(self) -> str:
-        """Say how many rows have no label, and why; nothing if there are none."""
+        """Describe how many rows have no label, and why; nothing if there are none."""
         counts = self.status.n_dropped_rows, self.missing
         return dropped_rows_message(*counts, self._job.windows.time, self._done.unread)
 
@@ -368,8 +368,8 @@ class ClusterResult:
     def _reading(self) -> dict[str, Any]:
         return {"input": self._job.input.rows, "allow_stored_sql": True}
 
-    def _shown(self, title: str | None, describe: str | Sequence[str]) -> dict[str, Any]:
-        """Say how the page is made: from which rows, and under which heading."""
+    def _page_options(self, title: str | None, describe: str | Sequence[str]) -> dict[str, Any]:
+        """Describe how the page is made: from which rows, and under which heading."""
         is_named = isinstance(self._job.input.rows, str) or self._is_kept
         heading = title or (None if is_named else "Clusters over time")
         columns = [describe] if isinstance(describe, str) else list(describe)

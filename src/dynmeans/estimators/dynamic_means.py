@@ -35,7 +35,7 @@ from dynmeans.follow.init_memory import begin
 from dynmeans.follow.lifetimes import confirmed_by_lifetime
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.model_config import PARAMETERS, ModelConfig, add_parameter_docs
-from dynmeans.follow.predict import distances, expected, predict
+from dynmeans.follow.predict import distances, forecast_clusters, predict
 from dynmeans.inputs.batch_times import BatchTime
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.events import Event
@@ -339,7 +339,7 @@ class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
         return np.array([f"dynamicmeans{i}" for i in self.cluster_ids_], dtype=object)
 
     def forecast(self, elapsed: float = 1.0) -> Forecast:
-        """Say where every remembered cluster is expected, some steps after the last batch.
+        """Return where every remembered cluster is expected, some steps after the last batch.
 
         Returns
         -------
@@ -357,7 +357,7 @@ class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
         ([0], True)
         """
         check_is_fitted(self, "memory_")
-        return expected(self._model_config(), self.memory_, check_elapsed(elapsed))
+        return forecast_clusters(self._model_config(), self.memory_, check_elapsed(elapsed))
 
     @property
     def events_(self) -> list[Event]:

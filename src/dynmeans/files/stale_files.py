@@ -1,4 +1,4 @@
-"""Temporary files of processes that were killed: told from those in use by a lock, and removed."""
+"""Temporary files of processes that were killed: recognized by a lock, and removed."""
 
 import fcntl
 import os

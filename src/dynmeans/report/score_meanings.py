@@ -1,4 +1,4 @@
-"""What each score says, in a few words."""
+"""What each score means, in a few words."""
 
 from collections.abc import Mapping
 

@@ -37,7 +37,7 @@ def edit(
 
     Every edit is logged with who made it and when. merge and undo change what labels, clusters,
     report and plot show. A pinned cluster is confirmed whatever --min-cluster-size and
-    --min-batches say. matches lists clusters that were born where a forgotten one had been; merge
+    --min-batches give. matches lists clusters that were born where a forgotten one had been; merge
     accepts one.
 
     [bold]Examples[/bold]

@@ -1,4 +1,4 @@
-"""What a state says of rows that change nothing: labels and costs, part by part, and distances."""
+"""What rows get from a state that is not changed: labels and costs, part by part, and distances."""
 
 from typing import Any
 

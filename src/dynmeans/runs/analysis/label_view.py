@@ -1,4 +1,4 @@
-"""What an export says of labels: names, who is confirmed, and the family of each."""
+"""What an export adds to labels: names, who is confirmed, and the family of each."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any

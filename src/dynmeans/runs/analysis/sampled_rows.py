@@ -1,4 +1,4 @@
-"""What the rows that a run keeps of each window say about its clusters, window after window."""
+"""What the rows that a run keeps of each window show about its clusters, window after window."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""ReadingOptions: what a source does not say about itself."""
+"""ReadingOptions: what a source does not state itself."""
 
 import codecs
 from collections.abc import Mapping
