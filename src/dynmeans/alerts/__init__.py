@@ -1,1 +1,1 @@
-"""Rules over what happens in a run, and their targets."""
+"""Alert rules over the events of a run, and their delivery."""

@@ -1,4 +1,4 @@
-"""Watch: looks at each committed window once, and keeps what is to be delivered until it was."""
+"""Evaluate each committed window once, and store alerts until they are delivered."""
 
 import json
 import threading
@@ -130,7 +130,7 @@ def _max_gap_of(run: Run) -> float:
 
 
 def _rule_fingerprint(rule: Rule) -> dict[str, Any]:
-    """What a rule looks for, whatever its target."""
+    """Return a digest of a rule without its delivery."""
     found: dict[str, Any] = json.loads(json.dumps(asdict(rule)))
     return {name: value for name, value in found.items() if name not in TARGETS}
 

@@ -1,4 +1,4 @@
-"""Rules of one TOML file: what is watched for, and their targets."""
+"""Alert rules of one TOML file: events and deliveries."""
 
 import sys
 import tomllib

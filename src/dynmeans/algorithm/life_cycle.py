@@ -19,9 +19,9 @@ def find_events(
     *,
     are_means: bool = True,
 ) -> list[Event]:
-    """Describe what the batch that came `elapsed` steps after `before` did to each cluster.
+    """Return the events of the batch that came `elapsed` steps after `before`.
 
-    Splits and mergers are found from where the masses of clusters lie, which takes centers that
+    Splits and merges are inferred from the masses of clusters, which takes centers that
     `are_means`: one of length 1 does not show how far out its points lie.
 
     >>> before = ClusterState([4], [[0.0]], [9.0], [1.0], next_id=5)

@@ -104,7 +104,7 @@ class Sets:
         return center
 
     def cheapest_free(self, n: float, mean: FloatArray) -> tuple[float, int]:
-        """The lowest term of a set that may take any identity that is free; ties to the oldest."""
+        """The lowest term of a set that may take any identity no one holds; ties to the oldest."""
         lowest, owner = np.inf, NEW
         for j in np.flatnonzero(~self.is_taken).tolist():
             term = self.batch.term(n, mean, j)

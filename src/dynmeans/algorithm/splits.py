@@ -89,7 +89,7 @@ class Halves:
 
 
 def split_sets(sets: Sets, least: float, *, require_clear_gap: bool = False) -> bool:
-    """Split every set that is clearly (plainly) two, and its parts; return whether L_t fell."""
+    """Split every set that is clearly two, and the parts again; return whether L_t fell."""
     k, has_changed = 0, False
     while k < len(sets):
         if _split(sets, k, least, require_clear_gap):

@@ -51,15 +51,15 @@ def is_json() -> bool:
 
 
 class _StderrHandler(logging.Handler):
-    """Print what the library logs, one line each."""
+    """Prints log records of the library, one line each."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Print one line."""
+        """Print one record."""
         log_line(record.getMessage(), record.levelname.lower())
 
 
 def log_to_standard_error(*, as_json: bool = False) -> None:
-    """Print warnings of the library as they come, such as of a place that is out of reach."""
+    """Print warnings of the library, such as that a source cannot be reached."""
     global _as_json
     _as_json = as_json
     logger = logging.getLogger("dynmeans.runs")

@@ -1,4 +1,4 @@
-"""Options of `dynmeans cluster`: what follows a commit, what a run keeps, what is printed."""
+"""Options of `dynmeans cluster` for actions after a commit, stored rows and printed output."""
 
 from dataclasses import dataclass
 from functools import partial

@@ -49,7 +49,7 @@ class ClusterResult:
 
     Everything is read from the run folder when it is first asked for.
     `folder` is the run folder, which all commands take too; one that was not named with
-    `run_folder` is removed with this object. `suggestion` explains how penalties were chosen, where
+    `run_folder` is removed with this object. `suggestion` has the choice of penalties, where
     they were.
     """
 
@@ -179,7 +179,7 @@ class ClusterResult:
 
     @property
     def words_per_window(self) -> Any:
-        """What is new in each topic of texts, window by window: its words, the most telling first.
+        """New words of each topic of texts, by window, the most characteristic first.
 
         A window in which a topic has one text is left out.
         """
@@ -216,12 +216,12 @@ class ClusterResult:
         return Run.open(self.folder)
 
     def describe(self, *columns: str, families: bool = False) -> Any:
-        """Describe each cluster: one row each, with means, deviations and what sets it apart.
+        """Describe each cluster in a row: means, standard deviations, distinctive features.
 
         Parameters
         ----------
         *columns : str
-            Further columns of the input to describe clusters by: the values or words that describe
+            Further columns of the input to describe clusters by: values or words that distinguish
             each from the others, as ``telling_...``.
         families : bool
             Whether to describe families in place of clusters, where these were asked for.
@@ -279,7 +279,7 @@ class ClusterResult:
     ) -> Path:
         """Write the page that plays the clusters: one file, for any browser.
 
-        `describe` names columns whose values or words describe what each cluster is; by default the
+        `describe` names columns whose values or words describe each cluster; by default the
         text.
         """
         from dynmeans.report.from_run import write_run_page
@@ -348,7 +348,7 @@ class ClusterResult:
         return lines + [str(text) for text in more if text]
 
     def dropped_rows_message(self) -> str:
-        """Describe how many rows have no label, and why; nothing if there are none."""
+        """Return how many rows have no label, and why; nothing if there are none."""
         counts = self.status.n_dropped_rows, self.missing
         return dropped_rows_message(*counts, self._job.windows.time, self._done.unread)
 
@@ -368,8 +368,8 @@ class ClusterResult:
     def _reading(self) -> dict[str, Any]:
         return {"input": self._job.input.rows, "allow_stored_sql": True}
 
-    def _page_options(self, title: str | None, describe: str | Sequence[str]) -> dict[str, Any]:
-        """Describe how the page is made: from which rows, and under which heading."""
+    def _shown(self, title: str | None, describe: str | Sequence[str]) -> dict[str, Any]:
+        """Return how the page is made: its rows and its heading."""
         is_named = isinstance(self._job.input.rows, str) or self._is_kept
         heading = title or (None if is_named else "Clusters over time")
         columns = [describe] if isinstance(describe, str) else list(describe)

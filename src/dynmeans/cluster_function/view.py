@@ -66,7 +66,7 @@ class ReportView:
         return self.widget
 
     def __repr__(self) -> str:
-        """Describe what is chosen."""
+        """Return the selection as text."""
         if self.widget is None:
             return "ReportView()"
         ids, rows = self.selected

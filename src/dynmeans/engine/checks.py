@@ -37,7 +37,7 @@ def is_checked_batch(points: object, n_features: int, *, allow_float32: bool = T
 
 
 def check_points(points: npt.ArrayLike, n_features: int, name: str = "points") -> BatchArray:
-    """Return the points as an array of rows, or explain what is wrong with them.
+    """Return the points as an array of rows, or raise an error.
 
     float32 stays float32, without a copy; everything else becomes float64.
     """
@@ -168,7 +168,7 @@ def broadcast_to_batches(name: str, value: Any, n_batches: int) -> list[Any]:
 
 
 def as_floats(name: str, array: npt.NDArray[np.generic]) -> FloatArray:
-    """Return the array as float64, or explain why it cannot be."""
+    """Return the array as float64, or raise an error"""
     if array.dtype.kind == "c":
         raise TypeError(f"{name} must be real, got complex numbers.")
     if array.dtype.kind not in "fiubO":

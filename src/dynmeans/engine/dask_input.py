@@ -1,4 +1,4 @@
-"""Batches that lie on a Dask cluster, recognized without loading Dask."""
+"""Recognize batches on a Dask cluster without loading Dask."""
 
 from typing import Any
 

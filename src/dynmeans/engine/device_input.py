@@ -1,4 +1,4 @@
-"""Batches that lie on a GPU, recognized without loading any library for one."""
+"""Recognize batches on a GPU without loading a library for it."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Guard: clusters that multiply without end are reported early, and stopped where a limit is given.
+"""Guard against a growing number of clusters: warn early, and stop at a limit.
 
 The rule. A step that would leave more than `max_clusters` clusters remembered is refused and
 changes nothing. Before a batch that could do so, 1,024 of its rows, evenly spaced, are clustered

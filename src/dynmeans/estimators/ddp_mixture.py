@@ -316,7 +316,7 @@ class DDPMixture(HasLock, ClusterMixin, BaseEstimator):
     def _infer(
         self, points: FloatArray, prior: BatchPrior, state: MixtureState
     ) -> tuple[IntArray, Seen, FloatArray]:
-        """Return labels by slot, their statistics of every slot, and the costs."""
+        """Return labels by slot, the posterior of every slot, and the costs, the final one last."""
         self._run(points, prior, state.n_steps)
         if isinstance(self.result_, VariationalPosterior):
             labels, seen = read_posterior(self.result_, prior.n_old)
@@ -363,7 +363,7 @@ class DDPMixture(HasLock, ClusterMixin, BaseEstimator):
 
 
 def _log_progress(inference: str) -> Progress | None:
-    """Return a function that logs the share done, or None if nothing is logged."""
+    """Return a function that logs the share done, or None if no one listens."""
     if not _logger.isEnabledFor(logging.INFO):
         return None
     return lambda share: _logger.info("%s: %.0f %% done", inference, 100 * share)

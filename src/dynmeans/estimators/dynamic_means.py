@@ -339,7 +339,7 @@ class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
         return np.array([f"dynamicmeans{i}" for i in self.cluster_ids_], dtype=object)
 
     def forecast(self, elapsed: float = 1.0) -> Forecast:
-        """Return where every remembered cluster is expected, some steps after the last batch.
+        """Predict the position of every remembered cluster, some steps after the last batch.
 
         Returns
         -------

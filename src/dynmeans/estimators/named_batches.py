@@ -23,7 +23,7 @@ _WAYS = (
 def parse_batches(
     batches: Iterable[Any], elapsed: Any, times: Sequence[Any] | None, time_step: Any
 ) -> tuple[list[Any], list[Any], Any]:
-    """Return the batches, when each came (None if not given), and the steps before each."""
+    """Return the batches, when each came (None if unknown), and the steps before each."""
     given, names = named_batches(batches)
     named = names if times is None else times
     when = [None] * len(given) if named is None else check_batch_times(named, len(given))

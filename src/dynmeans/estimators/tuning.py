@@ -92,7 +92,7 @@ def tune(
     batches : sequence of array-like of shape (n_points, n_features)
         The stream.
     truth : sequence of array-like of shape (n_points,)
-        True labels, one array for each batch; -1 where unknown.
+        True labels, one array for each batch; -1 where no one knows.
     metric : str or callable
         Name of a score in `dynmeans.metrics`, or a function of true and found labels; the
         higher, the better.
@@ -186,7 +186,7 @@ def _try_proposals(
     parallel: Parallel,
     random_state: int,
 ) -> Iterator[tuple[Setting, float]]:
-    """Ask for a round of settings, score them side by side, report the scores in order."""
+    """Ask for a round of settings, score them in parallel, report the scores in order."""
     spaces: dict[str, optuna.distributions.BaseDistribution] = {
         name: optuna.distributions.FloatDistribution(*ends, log=True)
         for name, ends in ranges.items()

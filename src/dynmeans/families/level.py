@@ -70,7 +70,7 @@ def _candidate_levels(families: Families) -> list[float]:
     """Heights that leave numbers of families in a geometric series, two at least, and level 0.
 
     The last two join only if they touch: one cloud inside another is described nearly as well as
-    one, and a single family shows nothing.
+    one, and a single family contains no information.
     """
     heights = np.sort(families.tree.heights[families.tree.heights > 0])
     n = len(heights)

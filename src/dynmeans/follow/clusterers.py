@@ -26,7 +26,7 @@ def check_method(name: str, value: Any) -> Any:
 
 
 def method_text(method: Any) -> str:
-    """Return what a memory keeps of a method: enough to identify it."""
+    """Return the text of a method that a memory stores, enough to identify it."""
     return method if isinstance(method, str) else f"a clusterer {type(method).__name__}"
 
 

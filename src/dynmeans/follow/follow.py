@@ -265,7 +265,7 @@ def follow_all(
 
 
 def make_plan(model_config: ModelConfig, memory: Memory, execution: Execution = DEFAULT) -> Plan:
-    """Resolve a model configuration for a memory, or explain what of it disagrees."""
+    """Derive the settings of a model configuration for a memory, or raise an error."""
     _check_agreement(model_config, memory)
     penalties = resolve_penalties(model_config, memory)
     if penalties is None and memory.penalties is not None:

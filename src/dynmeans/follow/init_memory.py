@@ -101,7 +101,7 @@ def settle(
     on_suggestion: OnSuggestion = log_suggestion,
     batch_noun: str = "batch",
 ) -> Memory:
-    """Return the memory with space and penalties, where these batches determine them."""
+    """Return the memory with space and penalties, if these batches determine them."""
     if memory.space.is_fitted and not model_config.is_auto:
         known = memory.penalties or resolve_penalties(model_config, memory)
         return replace(memory, penalties=known)
@@ -126,7 +126,7 @@ def settle(
 
 
 def map_batch(batch: AnyBatch, space: Space) -> Any:
-    """Return the batch as points of the space; an error if it cannot be mapped where it is."""
+    """Return the batch as points of the space; refuse one that cannot be mapped in place."""
     return batch if isinstance(space, Raw) else batch.map_to_space(space)
 
 

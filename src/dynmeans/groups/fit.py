@@ -202,7 +202,7 @@ def _check_settings(model_config: ModelConfig, state: object) -> ModelConfig:
 def _common_value(
     state: GroupStates | None, settings: dict[str, Any], rows: GroupedRows
 ) -> GroupStates:
-    """Return the states to continue from, or explain what of this call disagrees with them."""
+    """Return the states to continue from, or raise an error if this call disagrees."""
     if state is None or not len(state):
         return GroupStates.empty(rows.points.shape[1], rows.batch_values.dtype, settings)
     for name, value in settings.items():

@@ -1,4 +1,4 @@
-"""A field of a record of options: its default, and the help of a command line and a page."""
+"""A field of a record of options: its default, and its text on the command line and on pages."""
 
 from collections.abc import Callable
 from dataclasses import field

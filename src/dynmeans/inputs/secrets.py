@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from pathlib import PurePath
 
 NOT_SHOWN = "(not quote_safely, for it may hold a password)"
 _MAY_HOLD = re.compile(
@@ -31,6 +32,7 @@ def without_words(message: str, words: Iterable[str]) -> str:
         found.update(one for one in (word, name, value) if may_hold_secret(one))
     for one in sorted(found, key=len, reverse=True):
         plain = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in one)
-        for form in (one, plain, repr(one)[1:-1], " ".join(one.split())):
+        path = str(PurePath(one))  # of redis://... it is redis:/...
+        for form in (one, plain, repr(one)[1:-1], " ".join(one.split()), path, repr(path)[1:-1]):
             message = message.replace(form, "***")
     return message

@@ -29,7 +29,7 @@ class ScoredPoints(NamedTuple):
 
 
 def check_labels(true: Batches, found: Batches, weights: Batches | None = None) -> ScoredPoints:
-    """Check the labels and weights of all batches, or raise an error that names what is wrong."""
+    """Check the labels and weights of all batches, or raise an error."""
     true_batches, found_batches = label_batches("true", true), label_batches("found", found)
     _check_same_rows(true_batches, "found", found_batches)
     steps = np.repeat(np.arange(len(true_batches)), [len(batch) for batch in true_batches])

@@ -33,7 +33,7 @@ Seen = tuple[FloatArray, FloatArray, FloatArray]  # n, and mean and variance of 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BatchPrior:
-    """Predictions of the model for a batch before its points are seen."""
+    """The prior of a batch, before its points are known."""
 
     # (n_old,); log(q^dt c). Weight of the first point of each remembered cluster.
     log_weights: FloatArray

@@ -120,7 +120,7 @@ def suggest(
 ) -> Suggestion:
     """As `suggest_penalties`, with every choice that was tried and an explanation in words.
 
-    No warning is raised: `doubts` of the result has the text.
+    No warning is raised: see `warnings` of the result.
     """
     if getattr(batches, "ndim", 0) == 2:
         raise ValueError(
@@ -147,7 +147,7 @@ def suggest_checked(
     families: bool = False,
     batch_noun: str = "batch",
 ) -> Suggestion:
-    """As `suggest`, for batches that were checked; `batch_noun` is the word for a batch.
+    """As `suggest`, for checked batches; texts call a batch `batch_noun`.
 
     With `families` clusters will be joined: a number asked for is one of families.
     """

@@ -47,7 +47,7 @@ def _most_of_a_batch(sizes: list[int], n_points: int) -> int:
 def drop_outliers(
     batches: list[Batch], batch_noun: str
 ) -> tuple[list[Batch], tuple[ArgumentText, ...]]:
-    """Leave out rows with a value so far out that it would decide the scale, and report it."""
+    """Drop rows with a value so extreme that it would decide the scale, and log it."""
     filled = [batch for batch in batches if batch.has_weight]
     if not filled:
         return batches, ()

@@ -191,7 +191,7 @@ def _tails(records: list[StepRecord], places: list[FloatArray]) -> dict[str, Any
 def _last_places(
     records: list[StepRecord], places: list[FloatArray]
 ) -> tuple[IntArray, FloatArray]:
-    """Return where the clusters that are not in the last record were last seen."""
+    """Return the last positions of the clusters that are not in the last record."""
     last = {
         k: place
         for record, here in zip(records, places, strict=True)

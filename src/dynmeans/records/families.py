@@ -78,7 +78,7 @@ class Families:
     nearest_family_distance: FloatArray
 
     def __repr__(self) -> str:
-        """Describe how many there are."""
+        """Return the number."""
         n_clusters_total = len(self.tree.ids)
         clusters = f"{self.n_families} of {n_clusters_total} clusters"
         return f"Families({clusters} at level {self.level:.4g})"

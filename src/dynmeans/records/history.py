@@ -102,7 +102,7 @@ class History:
         return len(self._steps)
 
     def __repr__(self) -> str:
-        """Describe how much is kept."""
+        """Return the number of kept records."""
         return f"History({len(self)} batches, {len(self.cluster_ids)} clusters)"
 
     @overload

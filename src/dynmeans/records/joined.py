@@ -91,7 +91,7 @@ class _Lives:
         return int(self.rename(np.array([k]))[0])
 
     def events(self, record: StepRecord, ids: IntArray) -> list[Event]:
-        """Describe what happened to the clusters in a batch that was taken in."""
+        """Return the events of a processed batch."""
         moves = defaultdict[int, list[Event]](list)
         for event in record.events:
             if event.kind in ("moved", "returned"):

@@ -67,9 +67,9 @@ class Projection:
 def in_space(data: ReportData, space: Space) -> ReportData:
     """Return the report of rows clustered in this space, as learned.
 
-    It determines which features are angles, which are places on the Earth, and what a distance is
-    measured in. Longitude and latitude are drawn as a map in any space, where names and ranges
-    show it.
+    It has which features are angles, which are places on the Earth, and what a distance is
+    measured in. Longitude and latitude are drawn as a map in any space, if names and ranges show
+    so.
     """
     axes = list(data.axes)
     shown = [row for row, axis in enumerate(axes) if axis.kind == "feature"]
@@ -110,7 +110,7 @@ def _are_pixels(axes: list[Axis], view: tuple[int, int], places: FloatArray) -> 
 
 
 def _cut(axis: Axis, values: FloatArray, period: float) -> Axis:
-    """Return where a circle is cut open, and from which number on its values are written."""
+    """Return where a circle is cut open, and the start of its values."""
     is_half = np.max(values, initial=0.0) <= 0.5 * period
     is_signed = np.min(values, initial=0.0) < 0 or (is_half and period == 360.0)
     start = -0.5 * period if is_signed else 0.0

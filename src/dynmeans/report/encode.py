@@ -1,4 +1,4 @@
-"""The data of a page as JSON, columns of numbers as base64: see docs/report-format.md."""
+"""The data of a page as JSON, columns of numbers as base64 (docs/report-format.md)."""
 
 import base64
 import json

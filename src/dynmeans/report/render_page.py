@@ -97,8 +97,8 @@ def render_report(
 
     With `beside`, the page shows two reports side by side, which move through time together.
     A live page, given the `run_id` of its run, asks the server that it came from for more, and
-    for nothing else. A page whose data hold how they were clustered (`with_recluster`) has an
-    engine of its own, with which readers try other scales, unless `engine` is False.
+    for nothing else. A page with the parameters of the clustering (`with_recluster`) has an engine
+    of its own, with which readers try other scales, unless `engine` is False.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def write_report(
     beside : ReportData, optional
         Another report to show beside it.
     engine : bool
-        Whether readers can try other scales on the page, where the data hold how they were
+        Whether readers can try other scales on the page, if the data have how they were
         clustered; adds about 200 kB.
     """
     return write_page(path, lambda: render_report(data, compare_with, recluster=recluster))

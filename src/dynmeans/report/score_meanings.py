@@ -1,4 +1,4 @@
-"""What each score means, in a few words."""
+"""The meaning of each score, in a few words."""
 
 from collections.abc import Mapping
 

@@ -85,7 +85,7 @@ class JobResult:
 
 @dataclass(frozen=True, slots=True)
 class JobCallbacks:
-    """What reports the progress of a job; nothing by default."""
+    """Callbacks on the progress of a job; none by default."""
 
     # Opened around the work; what it gives sees every window.
     progress: Progress = lambda total, done, features: nullcontext()
@@ -369,7 +369,7 @@ class _JobRun:
         n_threads: int | None,
         is_resumed: bool,
     ) -> JobResult:
-        """Take all windows in, and report what was done."""
+        """Process all windows and return the result."""
         windows, before = prepared.windows, run.status()
         total = None if source is None else windows.n_rows
         done = (run.position or {}).get("rows_read", 0)
@@ -448,7 +448,7 @@ def _objects(share: float) -> ArgumentText:
 
 
 def _notes(run: Run, choice: Suggestion | None) -> Iterator[ArgumentText | None]:
-    """Explain what was not found as it was asked for, and what else it might be."""
+    """Return notes on columns or options that were not found, with suggestions."""
     yield suggest_space(run)
     if n_wordless := run.status().n_wordless:
         yield ArgumentText(

@@ -79,7 +79,7 @@ class RunConfig:
 
 
 def describe_differences(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[ArgumentText]:
-    """List the fields that differ, one line each."""
+    """Return which fields differ, one line each."""
     names = [name for name in {**was, **now} if name not in _FREE]
     return [
         ArgumentText(

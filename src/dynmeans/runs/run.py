@@ -114,7 +114,7 @@ class Run(Editing, AbstractContextManager["Run"]):
         return run
 
     def lock(self) -> None:
-        """Keep others from writing, until the run is closed: before `position` is read, say."""
+        """Keep other processes from writing until the run is closed."""
         self._store.lock_for_writing()
 
     @property
@@ -320,7 +320,7 @@ class Run(Editing, AbstractContextManager["Run"]):
         return self.levels is not None and self.levels.chosen != FINE
 
     def status(self) -> RunStatus:
-        """Describe how far the run is."""
+        """Return how far the run is."""
         return status_of(self._store)
 
     def verify(self) -> None:

@@ -42,7 +42,7 @@ class ReplacedError(OSError):
 
 
 class RunFeed:
-    """What readers of a run receive; one for each server, fed by one look at the run."""
+    """Events for the readers of a run; one per server, fed by one poll of the run."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -62,7 +62,7 @@ class RunFeed:
             self._look(connection)
 
     async def watch(self) -> None:
-        """Look at the run ten times a second; tell readers when there is more, or another run."""
+        """Poll the run ten times a second; notify readers of new windows or another run."""
         while True:
             with contextlib.suppress(OSError, ValueError):  # none is there for a moment
                 await self._watch_one()

@@ -54,7 +54,7 @@ def check_free(host: str, port: int) -> None:
 
 
 def serve(folder: Path, host: str, port: int, token: str | None) -> None:
-    """Serve a run until the process is asked to stop."""
+    """Serve a run until the process is stopped."""
     if token is None and host not in LOOPBACK:
         raise InputError("token", "must be given if {host} is not this machine")
     if token is not None and len(token) < MIN_TOKEN_LENGTH:

@@ -122,7 +122,7 @@ class Cosine(Space):
         return moves if self.axes is None else np.asarray(moves @ np.array(self.axes).T)
 
     def format_distance(self, squared: float) -> str:
-        """Describe the cosine between rows at this squared distance, at least that of opposites."""
+        """Return the cosine between rows at this squared distance; opposite is the farthest."""
         if squared >= 4.0:
             return "the opposite direction"
         return f"cosine {1.0 - 0.5 * squared:.3g}"

@@ -111,7 +111,7 @@ class Landmarks(Space):
         return np.asarray(points / np.where(lengths > 0, lengths, 1.0))
 
     def format_distance(self, squared: float) -> str:
-        """Describe the similarity of rows at this squared distance, 1 for those that are alike."""
+        """Return the similarity of rows at this squared distance, 1 for those that are alike."""
         return f"similarity {1.0 - 0.5 * squared:.3g}"
 
     def to_rows(self, centers: FloatArray) -> FloatArray:
@@ -160,7 +160,7 @@ def _spectral_map(landmarks: FloatArray, width: float | None) -> tuple[float, Fl
     """Return the width and the matrix from similarities to coordinates, one row for each.
 
     Of the random walk from landmark to landmark the slowest movements are kept: those between
-    groups that it hardly ever leaves. How many groups there are follows from the widest gap between
+    groups that it hardly ever leaves. The number of groups follows from the widest gap between
     the rates; without a `width` that is also what chooses it.
     """
     squares = _squared_distances(landmarks, landmarks)

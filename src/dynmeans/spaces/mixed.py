@@ -141,7 +141,7 @@ class Mixed(Space):
         return None
 
     def format_distance(self, squared: float) -> str:
-        """Describe how far each group alone may be apart at this squared distance.
+        """Return how far each group alone may be apart at this squared distance.
 
         >>> from dynmeans.spaces.named import find_space
         >>> find_space("0.1*geo(0,1) + cyclic:24(2)").format_distance(4.0)

@@ -66,7 +66,7 @@ class Standard(Space):
     def fit(self, rows: BatchArray, weights: FloatArray | None = None) -> Space:
         """Learn mean and spread; a feature that is constant keeps its unit.
 
-        A value a thousand times as far out as the middle half of its feature has no influence.
+        A value a thousand times as far out as the middle half of its feature is ignored.
         """
         mean, spread = mean_and_spread(rows, weights)
         return Standard(mean, np.where(spread > 0, spread, 1.0))
@@ -139,7 +139,7 @@ class Auto(Space):
         return learned.name in (RAW.name, Standard.name, self.name)
 
     def to_points(self, rows: Any) -> Any:
-        """Refuse: `fit` determines which space it is."""
+        """Refuse: `fit` decides the space first."""
         raise ValueError("space 'auto' maps nothing before fit() has chosen.")
 
     def to_rows(self, centers: FloatArray) -> FloatArray:

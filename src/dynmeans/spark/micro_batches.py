@@ -131,7 +131,7 @@ def foreach_batch(
 
 
 def _query_id(frame: Any) -> str | None:
-    """Return the identity of the stream; Spark Connect does not give it."""
+    """Return the identity of the stream; Spark Connect does not have it."""
     try:
         found = frame.sparkSession.sparkContext.getLocalProperty(_QUERY_ID)
     except Exception:

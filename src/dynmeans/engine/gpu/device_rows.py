@@ -327,7 +327,7 @@ class DeviceRows(LabeledRows):
         listed: Listed | None = None,
         bounds: Bounds | None = None,
     ) -> bool:
-        """Write the cheapest slots of the listed or of all rows; return whether also `bounds`."""
+        """Write the cheapest slots of listed or all rows; return whether `bounds` are too."""
         frozen = Versions.freeze(slots)
         return self._search.find(
             slots,

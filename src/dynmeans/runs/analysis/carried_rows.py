@@ -124,7 +124,7 @@ def _values(
 
 
 def _column(name: str, values: Any) -> CarriedColumn:
-    """Return the kind of a column, and write its values as JSON has them."""
+    """Return the kind of a column and its values as JSON."""
     kind = values.type
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
         seconds = values.cast(pa.timestamp("s", getattr(kind, "tz", None)), safe=False)

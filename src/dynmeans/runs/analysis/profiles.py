@@ -58,7 +58,7 @@ class Profiles:
         return [(self.features[j], float(values[j])) for j in order if np.isfinite(values[j])]
 
     def format_values(self, row: int, values: FloatArray) -> list[str]:
-        """Write values to two digits of the cluster's deviation: more would mean nothing."""
+        """Format values to two digits of the cluster's standard deviation."""
         spreads = self.deviations[row, : len(values)].tolist()
         told = [_round_by(value, dev) for value, dev in zip(values.tolist(), spreads, strict=True)]
         for j, (text, period) in enumerate(zip(told, self.periods, strict=False)):
@@ -67,7 +67,7 @@ class Profiles:
         return told
 
     def to_arrow(self) -> pa.Table:
-        """One row for each: means, deviations, what sets it apart, telling values."""
+        """One row for each: means, deviations, what sets it apart, characteristic values."""
         columns: dict[str, Any] = {
             "cluster_id": pa.array(self.ids),
             "name": pa.array([self.names.get(k) for k in self.ids.tolist()], pa.string()),
@@ -101,7 +101,7 @@ def describe_clusters(
     allow_stored_sql: bool = False,
     already_read: tuple[Iterable[StepRecord], Sequence[Sample]] | None = None,
 ) -> Profiles:
-    """Describe what each cluster of a run is; memory stays flat however long the run is.
+    """Describe each cluster of a run; memory use does not grow with the run.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which clusters look like two, and which two like one, where lambda differs by a bit."""
+"""Which clusters look like two, and which two like one, for a slightly different lambda."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -22,7 +22,7 @@ _MAX_CLUSTERS = 200  # of a batch; more are not looked at in pairs
 
 
 def scale_sensitivity(points: FloatArray, labels: IntArray, new_penalty: float) -> dict[int, str]:
-    """Describe what another lambda, within a factor of two, makes of each cluster of a batch.
+    """Return for each cluster of one batch how another lambda, within a factor of two, divides it.
 
     A cluster looks like two if its points fall in two clear parts (decision 0017), and half of
     lambda would pay for the second. Two look like one if their points together do not fall in two
@@ -64,7 +64,7 @@ def scale_sensitivity_of_run(run: Run, last: Iterable[Sample] | None = None) -> 
 
 
 def format_scale_sensitivity(told: dict[int, str]) -> ArgumentText | None:
-    """Describe it in one line; empty where there is nothing to report."""
+    """Return it as one line, or an empty text."""
     if not told:
         return None
     words = list(dict.fromkeys(told.values()))

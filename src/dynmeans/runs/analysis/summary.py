@@ -23,7 +23,7 @@ _MOST = 3  # clusters named in a sentence
 def summarize_run(
     run: Run, name_of: Namer = as_python_arguments, links: list[SuggestedMatch] | None = None
 ) -> list[str]:
-    """Summarize: number of clusters, the largest, those that come back or split, what is left out.
+    """Summarize the run: clusters, the largest ones, returns, splits, dropped rows.
 
     `name_of` names the arguments that a sentence advises; `links` are those of
     `suggested_matches_of_run`.

@@ -274,7 +274,7 @@ class FutureRowFilter:
 
 
 def ahead_error(far: FutureRowFilter, limits: Limits, row: LiveRow, rows: LiveRows) -> InputError:
-    """Explain why a row is not taken."""
+    """Return why a row is not taken."""
     assert row.time is not None
     is_number = bool(rows.time_is_number)
     ahead = row.time - max(far.latest.values(), default=row.time)

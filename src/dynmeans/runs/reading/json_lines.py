@@ -21,12 +21,12 @@ def quote_short(value: Any) -> str:
 
 
 def parse_line(line: str | bytes, number: int) -> dict[str, Any]:
-    """Return the object on one line, or explain what is wrong with it."""
+    """Return the object on one line, or raise an error."""
     return parse_object(line, f"line {number} of the input")
 
 
 def parse_object(text: str | bytes, position: str) -> dict[str, Any]:
-    """Return the JSON object that a text holds, or explain what is wrong at `position`."""
+    """Return the JSON object that a text holds, or raise an error that names `position`."""
     if len(text) > MAX_LINE:
         raise ValueError(f"{position} is longer than {MAX_LINE:,} bytes.")
     try:

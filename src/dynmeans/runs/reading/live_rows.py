@@ -40,7 +40,7 @@ class LiveRow:
 
 
 class LiveRows:
-    """Makes rows of JSON objects; the first determines the columns and their kinds."""
+    """Makes rows of JSON objects; the first determines the columns and their types."""
 
     cut: Cut
     allowed_lateness: float
@@ -62,7 +62,7 @@ class LiveRows:
 
     @property
     def kinds(self) -> dict[str, Any] | None:
-        """What the first row held, for a position to keep; None before it."""
+        """Columns and types of the first row, stored in the position; None before it."""
         if self._features is None:
             return None
         return {"features": list(self._features), "time_is_number": self.time_is_number}
@@ -147,14 +147,14 @@ class LiveRows:
         return np.array([unknown if value is None else value for value in values])
 
     def _missing_columns(self, record: dict[str, Any]) -> list[str]:
-        """Return columns that lack a value: such a row does not show their kind."""
+        """Return columns that lack a value: such a row does not determine their types."""
         named = {name.strip() for text in self._options.features for name in text.split(",")}
         lacking = [name for name in named if name in record and _is_missing(record[name])]
         time = self._options.time
         return [*lacking, time] if time in record and record[time] is None else lacking
 
     def _learn_kinds(self, record: dict[str, Any]) -> None:
-        """The first row determines which features there are, and what times look like."""
+        """Learn the features and the type of times from the first row."""
         columns = {
             name: "VARCHAR" if isinstance(value, str) else "DOUBLE"
             for name, value in record.items()

@@ -19,7 +19,7 @@ class Windows:
     Parameters
     ----------
     source : Source
-        The table, of `n_rows` rows; `is_sorted`: whether it was in order already.
+        The table, of `n_rows` rows; `is_sorted` is whether it was in order already.
     options : WindowOptions
         How it is ordered and cut.
     position : mapping, optional

@@ -1,4 +1,4 @@
-"""Digests of rows: a change by a disk, a copy or by hand is found."""
+"""Digests of rows, by which a change by a disk, a copy or a person is detected."""
 
 import hashlib
 import sqlite3

@@ -37,8 +37,8 @@ def verify(store: Store) -> None:
             parts = now  # some were joined meanwhile
 
 
-def _rows_required(store: Store, table: str, memory: Memory | None) -> int | None:
-    """Return how many rows a table must have; None where unknown."""
+def _expected_rows(store: Store, table: str, memory: Memory | None) -> int | None:
+    """Return how many rows a table must have; None if unknown."""
     if table in ("windows", "samples"):
         return 0 if memory is None else int(memory.clusters.n_steps)
     if table == "clusters":

@@ -2,7 +2,7 @@
 
 A pass visits rows one by one, and a cluster that is opened, revived or emptied on the way (an
 event) changes what later rows can choose. Given a log of events, every row can choose by itself:
-it sees the versions of the slots that were, by the log, there at its turn. Those choices imply a
+it sees the versions of the slots that, by the log, exist at its turn. Those choices imply a
 log. A log that implies itself is that of visiting the rows one by one, and it is found by starting
 from any log and replacing it by what it implies.
 
@@ -47,7 +47,7 @@ class EventLog:
     emptied_at: TurnArray = field(default_factory=_no_turns)
 
     def is_same(self, other: "EventLog") -> bool:
-        """Return whether both hold the same events; a row's turn follows from its number."""
+        """Return whether both have the same events; a row's turn follows from its number."""
         return (
             np.array_equal(self.born["row"], other.born["row"])
             and np.array_equal(self.revived, other.revived)
