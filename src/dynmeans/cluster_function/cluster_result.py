@@ -368,7 +368,7 @@ class ClusterResult:
     def _reading(self) -> dict[str, Any]:
         return {"input": self._job.input.rows, "allow_stored_sql": True}
 
-    def _shown(self, title: str | None, describe: str | Sequence[str]) -> dict[str, Any]:
+    def _page_options(self, title: str | None, describe: str | Sequence[str]) -> dict[str, Any]:
         """Return how the page is made: its rows and its heading."""
         is_named = isinstance(self._job.input.rows, str) or self._is_kept
         heading = title or (None if is_named else "Clusters over time")

@@ -37,7 +37,7 @@ def verify(store: Store) -> None:
             parts = now  # some were joined meanwhile
 
 
-def _expected_rows(store: Store, table: str, memory: Memory | None) -> int | None:
+def _rows_required(store: Store, table: str, memory: Memory | None) -> int | None:
     """Return how many rows a table must have; None if unknown."""
     if table in ("windows", "samples"):
         return 0 if memory is None else int(memory.clusters.n_steps)
