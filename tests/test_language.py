@@ -68,3 +68,8 @@ def test_a_public_name_is_defined_in_one_package():
                 packages[node.name].add(path.parts[0])
     twice = {name: found for name, found in packages.items() if len(found) > 1}
     assert set(twice) <= ONE_NAME_TWO_LEVELS, twice
+
+
+def test_no_file_of_the_package_is_longer_than_500_lines():
+    lengths = {path: len((PACKAGE / path).read_text().splitlines()) for path, _ in trees()}
+    assert max(lengths.values()) <= 500
