@@ -326,8 +326,7 @@ class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
 
         A Dask array or data frame gives a Dask array, computed when it is asked for.
         """
-        rows = self._rows(X)
-        found: FloatArray = distances(self.memory_, rows)
+        found: FloatArray = distances(self.memory_, self._rows(X))
         return found
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
@@ -384,7 +383,8 @@ class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
     @property
     def family_labels_(self) -> IntArray:
         """Family of every row of the last batch, named after its oldest member."""
-        return self.families_.map_labels(to_numpy(self.labels_))
+        labels: IntArray = self.families_.map_labels(to_numpy(self.labels_))
+        return labels
 
     @property
     def confirmed_labels_(self) -> IntArray:
