@@ -116,7 +116,7 @@ class ClusterJob:
     model_config: ModelConfig  # How windows are clustered
     out: Path  # Folder of the run
     after: AfterCommit = NOTHING  # What is done with windows once they are committed
-    # Of `space` and `search`, those that nobody gave: where rows are vectors, they suit these
+    # Of `space` and `search`, those that was not given: where rows are vectors, they suit these
     unset_fields: Sequence[str] = ()
     name_by: str | None = None  # Column whose values or words name the clusters
     sample_size: int = N_KEPT  # Rows of each window that the run keeps
