@@ -1,21 +1,26 @@
 """The README's examples run in a folder of their own; the last lines say what was skipped."""
 
+import re
 from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-# Modules that need CuPy are not searched for examples where it is not installed.
-collect_ignore = (
-    []
-    if find_spec("cupy")
-    else [
-        str(path)
-        for path in Path(__file__).parent.glob("src/dynmeans/engine/gpu/*.py")
-        if "import cupy" in path.read_text() or "gpu.kernels import" in path.read_text()
-    ]
-)
+_SOURCE = Path(__file__).parent / "src" / "dynmeans"
+
+
+def _without(package: str, pattern: str, words: str) -> list[str]:
+    """Modules that need a package which is not installed, and are not searched for examples."""
+    if find_spec(package):
+        return []
+    return [str(path) for path in _SOURCE.glob(pattern) if re.search(words, path.read_text())]
+
+
+collect_ignore = [
+    *_without("cupy", "engine/gpu/*.py", "import cupy|gpu.kernels import"),
+    *_without("anywidget", "cluster_function/*.py", "(?m)^import anywidget"),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +30,9 @@ def _readme_in_its_own_folder(request, monkeypatch, tmp_path):
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Count what was skipped by its reason."""
+    """Count what was skipped by its reason, and what was not searched for examples."""
+    if n := len(collect_ignore):
+        terminalreporter.line(f"{n} modules not searched without CuPy or anywidget", yellow=True)
     skipped = terminalreporter.getreports("skipped")
     reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in skipped)
     for reason, count in reasons.most_common():

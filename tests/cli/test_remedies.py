@@ -191,7 +191,7 @@ def test_doubts_in_the_story_are_spelled_as_they_are_typed(tmp_path, capsys):
     assert "--space standard" in told
     assert "space='standard'" not in told
     with Run.open(tmp_path / "run") as run:
-        assert any("space='standard'" in sentence for sentence in run_report(run).summary)
+        assert any("space='standard'" in warned.text for warned in run_report(run).warnings)
 
 
 @pytest.mark.parametrize(

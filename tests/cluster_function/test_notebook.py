@@ -94,7 +94,7 @@ def test_another_scale_is_tried_within_the_notebook(notebook, tmp_path):
         page.open(path)
         driver.switch_to.frame(page.find("iframe"))
         page.settle()
-        page.find("#trial summary").click()
+        page.click("#trial summary")
         driver.execute_script(
             "const field = document.querySelector('#trial-distance'); field.value = '50';"
             "field.dispatchEvent(new Event('input')); field.dispatchEvent(new Event('change'));"

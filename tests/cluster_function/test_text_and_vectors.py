@@ -192,7 +192,8 @@ def test_fields_of_nested_columns_go_by_their_names(tmp_path, capsys):
     with pytest.raises(ValueError, match=r"Name a field of it, such as 'sensor\.x'"):
         dynmeans.cluster(str(path), time="at", every="1h", features="sensor")
     written = pd.read_json(found.write_labels(tmp_path / "out.jsonl"), lines=True)
-    assert list(written) == ["at", "sensor", "step", "cluster_id", "distance"]
+    columns = ["at", "sensor", "step", "cluster_id", "distance", "subcluster_id"]
+    assert list(written) == columns
 
 
 def test_windows_are_dates_as_naive_as_those_of_the_frame(found):

@@ -99,5 +99,7 @@ def test_steady_clusters_keep_their_course_inside_the_square():
 
 
 def test_unknown_motion_model_is_refused():
-    with pytest.raises(ValueError, match="motion_model must be one of still, steady, got 'wild'"):
+    with pytest.raises(
+        ValueError, match="motion_model must be one of random_walk, constant_velocity, got 'wild'"
+    ):
         stream(motion_model="wild")

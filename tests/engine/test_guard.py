@@ -18,7 +18,6 @@ from dynmeans import (
     step,
 )
 from dynmeans.engine import guard
-from dynmeans.follow import follow as follower
 from dynmeans.follow.init_memory import memory_from_clusters
 from dynmeans.follow.model_config import ModelConfig
 
@@ -29,7 +28,6 @@ OUTLIERS = 1000.0 * np.arange(4096.0)[:, None]
 def few(monkeypatch):
     """Let 20 clusters be many, in the quick follower too."""
     monkeypatch.setattr(guard, "MANY_CLUSTERS", 20)
-    monkeypatch.setattr(follower, "MANY_CLUSTERS", 20)
 
 
 def test_a_batch_beyond_the_limit_is_refused_and_changes_nothing():

@@ -237,7 +237,7 @@ BAD_BATCHES = [
     ([[1e300, 0.0]], {}, ValueError, "X must be finite and at most"),
     ([[0.0]], {}, ValueError, "features"),
     ([["a", "b"]], {}, ValueError, "convert"),
-    (scipy.sparse.eye(2), {}, TypeError, "[Ss]parse"),
+    (scipy.sparse.eye(2), {}, ValueError, "X as a sparse matrix needs space='cosine'"),
     (np.ones((1, 2)) * 1j, {}, ValueError, "Complex"),
     (np.broadcast_to(0.0, (2**31, 2)), {}, ValueError, "X must have at most 2"),
     ([[0.0, 0.0]], {"elapsed": 0}, ValueError, "elapsed must be greater than 0"),

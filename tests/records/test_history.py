@@ -82,7 +82,7 @@ def test_labels_frame_has_one_row_for_each_point(history):
 def test_clusters_frame_has_one_row_for_each_cluster_and_batch(history):
     frame = history.to_frame("clusters")
     assert frame["time"].tolist() == [1.0, 1.0, 2.5]
-    assert sorted(frame["count"].tolist()) == [1.0, 1.0, 2.0]
+    assert sorted(frame["n_points"].tolist()) == [1.0, 1.0, 2.0]
     assert {"center_0", "center_1", "weight", "age", "cluster_id"} < set(frame.columns)
 
 

@@ -174,9 +174,11 @@ def test_the_examples_work_on_a_phone(page):
     assert page.run("return document.documentElement.scrollWidth") <= PHONE[0]
 
 
-def test_the_command_writes_the_page(tmp_path):
-    path = tmp_path / "try.html"
-    done = CliRunner().invoke(app_for(["try"]), ["try", "-o", str(path)])
+@pytest.mark.parametrize("name", ["browser-page", "try"])
+def test_the_command_writes_the_page(tmp_path, name):
+    path = tmp_path / "page.html"
+    words = [name, "-o", str(path)]
+    done = CliRunner().invoke(app_for(words), words)
     assert done.exit_code == 0, done.output
     assert 300_000 < path.stat().st_size < 1_500_000
 

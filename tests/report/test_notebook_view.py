@@ -56,12 +56,12 @@ def test_a_cluster_chosen_on_the_page_is_known_to_the_notebook(host):
 
 
 def test_the_notebook_chooses_a_cluster_and_the_page_moves_to_it(host):
-    host.run("model.wish({ clusters: [2], step: 7, n: 1 })")
-    host.wait("model.values.selection.clusters[0] === 2")
+    host.run("model.wish({ clusters: [3], step: 7, n: 1 })")
+    host.wait("model.values.selection.clusters[0] === 3")
     host.driver.switch_to.frame(0)
     camera, step, center = host.run(
         "const {view, player} = dynmeansReport; const {batch} = view;"
-        "return [view.camera, batch.step, player.scene.center(batch, [...batch.ids].indexOf(2))]"
+        "return [view.camera, batch.step, player.scene.center(batch, [...batch.ids].indexOf(3))]"
     )
     host.driver.switch_to.default_content()
     assert step == 7

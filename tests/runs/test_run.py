@@ -189,7 +189,7 @@ def test_points_are_counted_in_integers_unless_they_have_weights(run, weight, dt
     weights = None if weight is None else np.full(len(PLACES), weight)
     run.process(Window(PLACES, weights=weights))
     assert run.clusters()["n_points"].dtype == dtype
-    assert run.history().to_frame("clusters")["count"].dtype == dtype
+    assert run.history().to_frame("clusters")["n_points"].dtype == dtype
     assert describe_clusters(run).to_arrow()["n_points"].to_pandas().dtype == dtype
     assert families_of_run(run).to_frame("identities")["n_points"].dtype == "int64"  # rows kept
 

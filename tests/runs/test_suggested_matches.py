@@ -124,4 +124,4 @@ def test_the_page_has_links_and_says_so(folder):
     with Run.open(folder) as run:
         data = run_report(run)
     assert [link[:2] for link in data.suggested_matches] == [(1, 2), (2, 3), (3, 4)]
-    assert any("born where a forgotten one had been" in note for note in data.summary)
+    assert any("born where a forgotten one had been" in told.text for told in data.warnings)

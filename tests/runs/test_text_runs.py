@@ -145,9 +145,12 @@ def test_topics_come_in_the_number_asked_for_and_stay_in_one_group(news, tmp_pat
     assert pd.read_csv(tmp_path / "l.csv")["cluster_id"].nunique() == 4
 
 
-def test_small_topics_are_listed_together(news):
+def test_small_topics_are_listed_together_where_they_join_no_larger_one(news):
     frame = pd.concat([news, pd.DataFrame({"when": [news["when"].iloc[-1]], "headline": ["zyx"]})])
-    topics = dynmeans.cluster(frame, text="headline", **WEEKLY).topics
+    found = dynmeans.cluster(frame, text="headline", **WEEKLY)
+    assert (found.topics["cluster_id"] >= 0).all()
+    found.choose_level("fine")
+    topics = found.topics
     assert topics["name"].iloc[-1] == "small topics"
     assert topics["cluster_id"].iloc[-1] == -1
     assert topics["n_texts"].sum() == len(frame)

@@ -18,6 +18,7 @@ from dynmeans.runs.configuration import RunConfig
 from dynmeans.serve.server import make_guarded_app, serve
 
 TOKEN = "a-token-of-some-length"
+JSON = {"content-type": "application/json"}
 DOCS = Path(__file__).parents[2] / "docs"
 
 
@@ -73,7 +74,7 @@ def test_what_a_run_holds_is_given_as_json(address):
     get = lambda path: httpx.get(address + path).json()  # noqa: E731
     assert get("/api/status")["n_windows"] == 3
     assert "folder" not in get("/api/status")
-    assert [row["cluster_id"] for row in get("/api/clusters?status=seen")] == [1, 0]
+    assert [row["cluster_id"] for row in get("/api/clusters?status=active")] == [1, 0]
     assert {row["kind"] for row in get("/api/events?kind=born")} == {"born"}
     assert {row["step"] for row in get("/api/events?after=1")} == {2}
     assert [row["cluster_id"] for row in get("/api/labels")] == [0, 0, 1]
@@ -86,7 +87,7 @@ def test_every_address_is_described(folder):
     app = make_guarded_app(folder, None)
     page = (DOCS / "live-page-and-alerts.md").read_text()
     assert {route.path for route in app._app.routes} == set(
-        re.findall(r"[` ](/[a-z/]*)[`? ]", page)
+        re.findall(r"[` ](/[a-z/-]*)[`? ]", page)
     )
 
 
@@ -94,7 +95,7 @@ def test_metrics_count_what_the_run_took_in(address):
     text = httpx.get(address + "/metrics").text
     assert 'dynmeans_rows_total{run="run"} 9.0' in text
     assert 'dynmeans_windows_total{run="run"} 3.0' in text
-    assert 'dynmeans_births_total{run="run"} 2.0' in text
+    assert 'dynmeans_clusters_born_total{run="run"} 2.0' in text
 
 
 def test_a_window_reaches_a_reader_and_one_that_slept_catches_up(address, folder):
@@ -134,7 +135,7 @@ def test_edits_are_made_and_undone(address):
     post = lambda body: httpx.post(address + "/api/edits", json=body)  # noqa: E731
     assert post({"kind": "merge", "cluster_id": 0, "other_id": 1}).status_code == 200
     assert post({"kind": "undo"}).status_code == 200
-    assert post({"kind": "pin", "cluster_id": 0, "who": "ann"}).json()["who"] == "ann"
+    assert post({"kind": "pin", "cluster_id": 0, "author": "ann"}).json()["author"] == "ann"
     assert len(httpx.get(address + "/api/edits").json()) == 3
 
 
@@ -248,7 +249,7 @@ REQUESTS = [
     ("/api/names", {"cluster_id": 99, "name": "a"}), ("/api/names", {"cluster_id": 0, "name": 5}),
     ("/api/edits", {"kind": "merge", "cluster_id": 0, "other_id": 0}),
     ("/api/edits", {"kind": "drop"}),
-    ("/api/edits", {"kind": "undo", "number": 77}),
+    ("/api/edits", {"kind": "undo", "edit_id": 77}),
 ]  # fmt: skip
 
 
@@ -259,6 +260,33 @@ def test_a_wrong_request_is_told_and_changes_nothing(shared, path, body):
     assert done.status_code == 422
     assert done.json()["error"]
     assert httpx.get(shared + "/api/edits").json() == before
+
+
+WRONG_FIELDS = [
+    ("/api/edits", {"kind": "undo", "number": 1}, "there is no field 'number'"),
+    ("/api/edits", {"kind": "undo", "edit_ids": 1}, "there is no field 'edit_ids'"),
+    ("/api/edits", {"kind": "pin", "cluster_id": 0, "who": "ann"}, "there is no field 'who'"),
+    ("/api/edits", {"kind": "pin", "cluster_id": 0, "\ud800\n": 1}, "there is no field"),
+    ("/api/edits", {"kind": "merge", "cluster_id": 0}, "other_id is missing"),
+    ("/api/edits", {"kind": "level", "level": "0", "cluster_id": 0}, "there is no field"),
+    ("/api/edits", {"kind": ["undo"]}, "kind must be merge, pin, undo or level"),
+    ("/api/edits", {"cluster_id": 0}, "kind must be merge, pin, undo or level"),
+    ("/api/names", {"cluster_id": 0}, "name is missing"),
+    ("/api/names", {"cluster_id": 0, "name": "a", "user": "ann"}, "there is no field 'user'"),
+    ("/api/predict", {"points": [[0, 0]], "weights": [1]}, "there is no field 'weights'"),
+    ("/api/predict", {"rows": [[0, 0]]}, "points is missing"),
+]
+
+
+@pytest.mark.parametrize(("path", "body", "message"), WRONG_FIELDS)
+def test_an_unknown_or_missing_field_is_refused_in_one_line(address, path, body, message):
+    assert httpx.post(address + "/api/names", json={"cluster_id": 0, "name": "a"}).is_success
+    before = httpx.get(address + "/api/edits").json()
+    answer = httpx.post(address + path, content=json.dumps(body).encode(), headers=JSON)
+    assert answer.status_code == 422
+    assert answer.json()["error"].startswith(message)
+    assert len(answer.json()["error"].splitlines()) == 1
+    assert httpx.get(address + "/api/edits").json() == before
 
 
 @pytest.mark.parametrize(

@@ -205,7 +205,7 @@ def test_no_more_readers_than_the_limit_are_admitted(folder):
         assert found.count(200) == MAX_CLIENTS
         assert found.count(503) == 30
         # All have left: there is room again.
-        readers = lambda: 'readers{run="run"} 0.0' in httpx.get(address + "/metrics").text  # noqa: E731
+        readers = lambda: 'connected_clients{run="run"} 0.0' in httpx.get(address + "/metrics").text  # noqa: E731
         assert until(readers)
 
 
@@ -230,7 +230,7 @@ def test_few_events_are_read_where_few_are_asked_for(folder, monkeypatch):
     assert answer.headers["x-total-count"] == str(len(every.json()))
 
 
-@pytest.mark.parametrize("query", ["", "&status=forgotten", "&status=unseen", "&status=seen"])
+@pytest.mark.parametrize("query", ["", "&status=forgotten", "&status=inactive", "&status=active"])
 def test_few_clusters_and_windows_are_read_where_few_are_asked_for(query, folder, monkeypatch):
     with Run.open(folder) as run:
         run.process([Window([[30.0 * (i // 3), 0.0]]) for i in range(90)])
@@ -258,7 +258,7 @@ def test_an_unknown_status_of_clusters_is_refused(folder):
     with served(folder) as address:
         answer = httpx.get(address + "/api/clusters?status=gone")
     assert answer.status_code == 422
-    assert "must be one of seen, unseen, forgotten" in answer.json()["error"]
+    assert "must be one of active, inactive, forgotten" in answer.json()["error"]
 
 
 def test_an_integer_of_400_digits_is_refused(folder):

@@ -138,7 +138,7 @@ def test_the_readme_of_the_npm_package_runs(npm_package, tmp_path):
         ),
         (
             'engine.open(2, { newPenalty: 1, centers: "sphere", motion: "constant_velocity" })',
-            'motion must be "random_walk" for centers on the unit sphere, got steady.',
+            'motion must be "random_walk" for centers on the unit sphere, got constant_velocity.',
         ),
         (
             'engine.open(2, { newPenalty: 1, centers: "sphere" }).step([3, 4])',

@@ -95,7 +95,7 @@ def moving_factors(moving: tuple[int, ...] | None, n_features: int) -> FloatArra
     for feature in moving or ():
         if feature >= n_features:
             raise ValueError(
-                f"moving must name features of the points, which have {n_features}, "
+                f"moving_features must name features of the points, which have {n_features}, "
                 f"got feature {feature}."
             )
         factors[feature] = 1.0

@@ -172,6 +172,7 @@ class ClusterResult:
         """Clusters of texts as a reader looks at them, the largest first: one row for each.
 
         Those of fewer than ten texts are one row at the end, "small topics", with the identity -1.
+        At the default level they belong to the nearest larger topic, and there is no such row.
         """
         with self.run() as run:
             return self._frame(topic_table(run))

@@ -12,6 +12,7 @@ from dynmeans.runs.run import Run
 _N_DRAWN = 300  # rows of a picture
 _SIZE = 120  # pixels
 _GOLDEN = 137.508  # degrees between the hues of two ids
+_STORED = ("name", "n_clusters", "n_per_window", "noise", "sentence")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ def levels_shown(run: Run) -> LevelsShown | None:
     return LevelsShown(
         [
             LevelShown(
-                *(one[key] for key in ("name", "n_clusters", "n_per_window", "noise", "sentence")),
+                **{key: one[key] for key in _STORED},
                 picture=_picture(places, ids, stored.clusters[one["name"]]),
                 is_chosen=one["name"] == stored.chosen,
             )

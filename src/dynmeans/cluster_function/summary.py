@@ -22,13 +22,13 @@ def summary_lines(
     """Return one line on what was found, and one on the penalties."""
     length = f" of {options.every}" if options.every else ""
     span = f", {status.first_window} to {status.last_window}" if status.first_window else ""
-    found = (
+    rows_and_clusters = (
         f"{format_count(status.n_rows, 'row')} in "
         f"{format_count(status.n_windows, 'window')}{length}{span}: "
         f"{format_count(status.n_clusters_total, 'cluster')} in all, "
         f"{status.n_active_clusters:,} in the last one"
     )
-    found = [found, *counts_text(status)]
+    found = [rows_and_clusters, *counts_text(status)]
     if suggestion is not None:
         return [*found, suggestion.explanation]
     return [

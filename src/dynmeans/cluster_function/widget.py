@@ -1,6 +1,7 @@
 """The page as a widget of a notebook: needs anywidget, the extra `notebook`."""
 
 from importlib.resources import files
+from typing import Any
 
 import anywidget
 import traitlets
@@ -12,5 +13,5 @@ class PageWidget(anywidget.AnyWidget):
     _esm = files("dynmeans.report").joinpath("page", "notebook", "view.js").read_text("utf-8")
     page = traitlets.Unicode().tag(sync=True)
     height = traitlets.Int(760).tag(sync=True)
-    selection = traitlets.Dict({"clusters": [], "rows": None}).tag(sync=True)
-    wish = traitlets.Dict({}).tag(sync=True)
+    selection: Any = traitlets.Dict({"clusters": [], "rows": None}).tag(sync=True)
+    wish: Any = traitlets.Dict({}).tag(sync=True)

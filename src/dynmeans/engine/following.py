@@ -26,8 +26,8 @@ def follow_rows(
     afterwards, from which other rows can go on (native/passes/following_pass.hpp).
     """
     sgemm: Any = blas.sgemm_for(rows.points)
-    clusters = (np.ascontiguousarray(array) for array in (centers, offsets, sums))
+    visited, clusters = order.astype(np.uint32), map(np.ascontiguousarray, (centers, offsets, sums))
+    arguments: Any = (rows.points, rows.weights, visited, *clusters, new_penalty, sgemm)
     with blas.one_thread() if sgemm else nullcontext():
-        return compiled.follow_rows(
-            rows.points, rows.weights, order.astype(np.uint32), *clusters, new_penalty, sgemm
-        )
+        found: Any = compiled.follow_rows(*arguments)
+    return found[0], found[1], found[2], found[3]

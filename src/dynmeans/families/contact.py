@@ -10,7 +10,7 @@ from scipy.spatial import cKDTree
 from dynmeans.families.evidence import Evidence, SampledBatch
 from dynmeans.families.small_clusters import find_small_groups
 from dynmeans.parameters.tracks import leading_axes
-from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
+from dynmeans.records.arrays import BatchArray, BoolArray, IntArray
 from dynmeans.records.families import merge_groups
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _groups_at(evidence: Evidence, measures: "PairMeasures", limit: float) -> In
     return merge_groups(len(evidence.ids), measures.rows[pairs])
 
 
-def _rows_in_a_batch(sample: list[SampledBatch], names: IntArray, is_small: FloatArray) -> float:
+def _rows_in_a_batch(sample: list[SampledBatch], names: IntArray, is_small: BoolArray) -> float:
     """Mean number of rows that a group has in a batch that holds it."""
     batches = np.arange(len(sample)).repeat([len(batch.labels) for batch in sample])[~is_small]
     cells = np.unique(np.column_stack([batches, names[~is_small]]), axis=0)

@@ -29,7 +29,7 @@ from dynmeans.follow.memory import Memory
 from dynmeans.follow.model_config import ModelConfig
 from dynmeans.inputs.batch_times import BatchTime
 from dynmeans.inputs.input_error import InputError
-from dynmeans.records.arrays import FloatArray, IntArray
+from dynmeans.records.arrays import BoolArray, FloatArray, IntArray
 from dynmeans.records.events import Event
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties, penalties_with_defaults
@@ -186,8 +186,8 @@ def follow(
         quick: tuple[Memory, Step] | None = follow_if_small(memory, batch.points, elapsed)
         if quick is not None:
             return quick[0], quick[1].with_points(batch)
-    known = known_rows(batch, plan.space)
-    points = map_batch(batch if known is None else batch.taken(known), plan.space)
+    rows, known = leave_out_noise(batch, plan.space)
+    points = map_batch(rows, plan.space)
     before = memory.clusters
     ready = on_course(plan.space, before, plan.penalties, elapsed)
     after, clustering = finder_of(model_config.method).find(points, ready, plan, elapsed)
@@ -214,12 +214,12 @@ def follow(
     return kept, Step(before, elapsed, clustering, after, plan.space, points)
 
 
-def known_rows(batch: AnyBatch, space: Space) -> Any:
-    """Say which rows are not noise; None if no row is."""
-    if not space.has_noise or type(batch) is not Batch:
-        return None
-    known = batch.points.any(axis=1)
-    return None if known.all() else known
+def leave_out_noise(batch: AnyBatch, space: Space) -> tuple[AnyBatch, BoolArray | None]:
+    """Return the rows that are not noise, and where they are; None for everywhere."""
+    if not space.has_noise or not isinstance(batch, Batch):
+        return batch, None
+    known: BoolArray = np.any(batch.points, axis=1)
+    return (batch, None) if known.all() else (batch.taken(known), known)
 
 
 def follow_all(

@@ -10,7 +10,7 @@ from dynmeans.engine.batch import AnyBatch
 from dynmeans.engine.execution import DEFAULT, Execution
 from dynmeans.follow.courses import on_course
 from dynmeans.follow.finder import finder_of
-from dynmeans.follow.follow import known_rows, make_plan
+from dynmeans.follow.follow import leave_out_noise, make_plan
 from dynmeans.follow.init_memory import map_batch
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.model_config import ModelConfig
@@ -30,8 +30,8 @@ def predict(
     method found, the nearest: they may have any shape.
     """
     plan = make_plan(model_config, memory, execution)
-    known = known_rows(rows, memory.space_or_raw)
-    points = map_batch(rows if known is None else rows.taken(known), memory.space_or_raw)
+    rows, known = leave_out_noise(rows, memory.space_or_raw)
+    points = map_batch(rows, memory.space_or_raw)
     ready = on_course(plan.space, memory.clusters, plan.penalties, elapsed)
     found = finder_of(memory.method).predict(points, ready, plan, elapsed)
     if known is None:

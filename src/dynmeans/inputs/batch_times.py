@@ -124,7 +124,7 @@ def _length(name: str, value: Any) -> float:
 def parse_batch_time(value: Any) -> Any:
     """Return a date, a number or a name; None as it is.
 
-    >>> as_when(date(2026, 3, 1)), as_when(3), as_when("Monday")
+    >>> parse_batch_time(date(2026, 3, 1)), parse_batch_time(3), parse_batch_time("Monday")
     (datetime.datetime(2026, 3, 1, 0, 0), 3.0, 'Monday')
     """
     if value is None:

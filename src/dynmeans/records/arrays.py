@@ -5,4 +5,5 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
 BatchArray = npt.NDArray[np.float64] | npt.NDArray[np.float32]

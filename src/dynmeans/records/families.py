@@ -66,7 +66,7 @@ class Families:
     >>> families.map_labels([0, 1, 2, 7]).tolist()
     [0, 0, 0, 7]
     >>> families
-    Families(2 of 4 identities at level 0)
+    Families(2 of 4 clusters at level 0)
     """
 
     tree: FamilyTree

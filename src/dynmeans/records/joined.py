@@ -37,7 +37,7 @@ def join_records(records: Iterable[StepRecord], rename: Rename) -> Iterator[Step
         is_named = names >= 0
         ids, place = np.unique(names[is_named], return_inverse=True)
         counts = record.counts[is_named]
-        sums = np.bincount(place, counts, len(ids))
+        sums = np.bincount(place, counts, len(ids)).astype(np.float64)
         shares = (counts / np.where(sums > 0, sums, 1.0)[place])[:, None]
         velocities = record.velocities
         yield replace(
@@ -46,7 +46,7 @@ def join_records(records: Iterable[StepRecord], rename: Rename) -> Iterator[Step
             ids=ids,
             counts=sums,
             centers=_summed(shares * record.centers[is_named], place, len(ids)),
-            weights=np.bincount(place, record.weights[is_named], len(ids)),
+            weights=np.bincount(place, record.weights[is_named], len(ids)).astype(np.float64),
             ages=np.array([record.time - lifetimes.last.get(k, record.time) for k in ids.tolist()]),
             n_remembered=lifetimes.take_in(record),
             events=tuple(lifetimes.events(record, ids)),

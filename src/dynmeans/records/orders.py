@@ -24,7 +24,7 @@ class VisitingOrders:
 
     Attributes
     ----------
-    entropy : int
+    seed : int
         The key, from 0 to 2**64 - 1. With the number of the batch it seeds each batch by itself.
     n_init : int
         Orders to try; the one of lowest cost is kept.
@@ -33,8 +33,8 @@ class VisitingOrders:
 
     Examples
     --------
-    >>> VisitingOrders(entropy=7, n_init=3)
-    VisitingOrders(entropy=7, n_init=3, search='paper')
+    >>> VisitingOrders(seed=7, n_init=3)
+    VisitingOrders(seed=7, n_init=3, search='paper')
     """
 
     seed: int

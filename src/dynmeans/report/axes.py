@@ -86,8 +86,14 @@ def in_space(data: ReportData, space: Space) -> ReportData:
             axes[row] = _cut(axes[row], places[:, row], period)
     view = data.view if at is None else at
     is_down = at is None and len(places) > 0 and min(view) >= 0 and _are_pixels(axes, view, places)
-    found = {"axes": tuple(axes), "lon_lat": at, "view": view, "unit": space.unit}
-    return replace(data, y_down=data.y_down or is_down, **found)
+    return replace(
+        data,
+        axes=tuple(axes),
+        lon_lat=at,
+        view=view,
+        unit=space.unit,
+        y_down=data.y_down or is_down,
+    )
 
 
 def _are_pixels(axes: list[Axis], view: tuple[int, int], places: FloatArray) -> bool:

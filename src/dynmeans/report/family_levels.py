@@ -24,11 +24,11 @@ def family_levels(families: Families, ids: IntArray) -> FamilyLevels:
     Of four clusters in a row, the second is not shown; what it connects stays connected:
 
     >>> from dynmeans import find_families
-    >>> from dynmeans.records.families import joined_groups
+    >>> from dynmeans.records.families import merge_groups
     >>> points = np.linspace([0.0, 0.0], [4.0, 0.1], 400)
     >>> families = find_families([points], [np.repeat([0, 1, 2, 3], 100)])
     >>> kept = family_levels(families, np.array([0, 2, 3]))
-    >>> joined_groups(4, kept.joined)[[0, 2, 3]].tolist()
+    >>> merge_groups(4, kept.joined)[[0, 2, 3]].tolist()
     [0, 0, 0]
     """
     tree = families.tree

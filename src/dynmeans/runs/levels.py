@@ -8,6 +8,7 @@ from typing import Any
 
 from dynmeans.families.levels import DEFAULT, FINE, LEVELS, Level, find_levels
 from dynmeans.inputs.input_error import InputError
+from dynmeans.runs.store.run_tables import count_windows
 from dynmeans.runs.store.store import Store
 
 _ENTRY = "levels"  # of the manifest
@@ -80,8 +81,7 @@ def store_levels(store: Store, found: Iterable[Level], chosen: str | None) -> No
     before = read_levels(store) or StoredLevels(DEFAULT)
     wanted = before.chosen if chosen is None else checked_level(chosen)
     options = tuple(level.to_json() for level in found)
-    n_windows = store.query("SELECT count(*) FROM windows")[0][0]
-    entry = {"chosen": wanted, "noise": None, "options": options, "n_windows": n_windows}
+    entry = {"chosen": wanted, "noise": None, "options": options, "n_windows": count_windows(store)}
     store.note({_ENTRY: entry})
 
 

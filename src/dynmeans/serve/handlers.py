@@ -21,6 +21,14 @@ MAX_ROWS = 10_000
 MAX_STEPS = 1 << 53
 Body = Mapping[str, Any]
 
+# The fields of an edit besides its kind: those it needs, and those it may have.
+_EDIT_FIELDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "merge": (("cluster_id", "other_id"), ("author",)),
+    "pin": (("cluster_id",), ("author",)),
+    "undo": ((), ("edit_id", "author")),
+    "level": (("level",), ()),
+}
+
 
 class TablePage(NamedTuple):
     """The first rows of a table, and how many it has."""
@@ -79,7 +87,8 @@ READ = {
 
 def post_predict(run: Run, body: Body) -> dict[str, Any]:
     """The cluster of each point, as of the last window; -1 where it would be a new one."""
-    points = body.get("points")
+    _check_fields(body, "points")
+    points = body["points"]
     if not isinstance(points, list) or not 0 < len(points) <= MAX_ROWS:
         raise HTTPException(422, f"points must be a list of 1 to {MAX_ROWS:,} rows")
     rows, memory = check_points(points, len(run.config.features)), run.memory
@@ -91,25 +100,29 @@ def post_predict(run: Run, body: Body) -> dict[str, Any]:
 
 def post_name(run: Run, body: Body) -> dict[str, Any]:
     """Give a cluster a name."""
+    _check_fields(body, "cluster_id", "name", optional=("author",))
     k, name = _integer(body, "cluster_id"), _text(body, "name")
     return asdict(run.name_cluster(k, name, author=_author(body)))
 
 
 def post_edit(run: Run, body: Body) -> dict[str, Any]:
     """Merge, pin, undo, or choose the level that the run shows."""
-    kind, author = body.get("kind"), _author(body)
+    kind = body.get("kind")
+    if not isinstance(kind, str) or kind not in _EDIT_FIELDS:
+        raise HTTPException(422, "kind must be merge, pin, undo or level")
+    required, optional = _EDIT_FIELDS[kind]
+    _check_fields(body, "kind", *required, optional=optional)
+    if kind == "level":
+        run.choose_level(_text(body, "level"))
+        return {"kind": kind, "level": body["level"]}
+    author = _author(body)
     if kind == "merge":
         pair = _integer(body, "cluster_id"), _integer(body, "other_id")
         return asdict(run.merge_clusters(*pair, author=author))
     if kind == "pin":
         return asdict(run.pin_cluster(_integer(body, "cluster_id"), author=author))
-    if kind == "undo":
-        edit_id = _integer(body, "edit_id") if "edit_id" in body else None
-        return asdict(run.undo_edit(edit_id, author=author))
-    if kind == "level":
-        run.choose_level(_text(body, "level"))
-        return {"kind": kind, "level": body["level"]}
-    raise HTTPException(422, "kind must be merge, pin, undo or level")
+    edit_id = _integer(body, "edit_id") if "edit_id" in body else None
+    return asdict(run.undo_edit(edit_id, author=author))
 
 
 def current_edits(run: Run) -> dict[str, Any]:
@@ -136,6 +149,16 @@ def parse_query_integer(name: str, text: str, low: int, high: int) -> int:
 
 def _limit(asked: QueryParams, default: int) -> int:
     return parse_query_integer("limit", asked.get("limit", str(default)), 1, MAX_ROWS)
+
+
+def _check_fields(body: Body, *required: str, optional: tuple[str, ...] = ()) -> None:
+    """Refuse a field that is not known: it may be another one mistyped, as that of an undo."""
+    known = (*required, *optional)
+    if missing := [name for name in required if name not in body]:
+        raise HTTPException(422, f"{missing[0]} is missing")
+    if unknown := [name for name in body if name not in known]:
+        fields = ", ".join(known)
+        raise HTTPException(422, f"there is no field {unknown[0]!a:.40}; the fields are {fields}")
 
 
 def _integer(body: Body, name: str) -> int:

@@ -75,4 +75,5 @@ def _signs(columns: np.ndarray[Any, np.dtype[np.int32]]) -> FloatArray:
     keys = (int(column).to_bytes(8, "little") for column in columns)
     bits = b"".join(hashlib.shake_128(key).digest(N_COORDINATES // 8) for key in keys)
     ones = np.unpackbits(np.frombuffer(bits, np.uint8)).reshape(-1, N_COORDINATES)
-    return (2.0 * ones - 1.0) / 32.0
+    signs: FloatArray = (2.0 * ones.astype(np.float64) - 1.0) / 32.0
+    return signs

@@ -60,7 +60,7 @@ def text_levels(centers: FloatArray, n_texts: FloatArray) -> dict[str, IntArray]
         directions = _unit(centers - mean)
         small = order[len(large) :]
         default[small] = np.argmax(directions[small] @ directions[large].T, axis=1)
-    sizes = np.bincount(default, n_texts, len(large))
+    sizes = np.bincount(default, n_texts, len(large)).astype(np.float64)
     groups = group_topics(centers[large], sizes, min(_COARSE, max(len(large) // 2, 2)))
     return {"coarse": groups[default], "default": default, "fine": fine}
 

@@ -265,9 +265,9 @@ class WordTable:
             raise ValueError("a count is out of bounds")
         table.places = {row[0]: place for place, row in enumerate(rows)}
         table._make_room()
-        for place, (_, *counts, company) in enumerate(rows):
+        for place, (_, *values, company) in enumerate(rows):
             table._company[place] = np.frombuffer(company, np.int32)
-            for name, value in zip(_COLUMNS, counts, strict=True):
+            for name, value in zip(_COLUMNS, values, strict=True):
                 table._columns[name][place] = value
         return table
 

@@ -54,7 +54,7 @@ class SlotSums:
         shared = 4 * n_slots * is_shared
         kernel = self._module.get_function
         blocks = max(1, min(4 * multiprocessors(), size // 2048))
-        arguments = (labels, n, n_slots, is_shared, counts)
+        arguments: tuple[Any, ...] = (labels, n, n_slots, is_shared, counts)
         launch_blocks(kernel("count_labels"), blocks, arguments, block=512, shared=shared)
         if self.n_bins > _MOST_BINS:
             self._move((points, self._d, self._weights), None, (begin, size), None, labels)

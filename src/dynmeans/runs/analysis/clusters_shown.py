@@ -7,6 +7,7 @@ import numpy as np
 from dynmeans.families.levels import FINE
 from dynmeans.records.arrays import IntArray
 from dynmeans.runs.levels import NO_JOINS, read_levels
+from dynmeans.runs.store.run_tables import cluster_sizes
 from dynmeans.runs.store.store import Store
 
 
@@ -32,8 +33,7 @@ def clusters_shown(store: Store) -> ClustersShown:
     stored = read_levels(store)
     joins = NO_JOINS if stored is None else stored.joins
     level = FINE if stored is None else stored.chosen
-    query = "SELECT cluster_id, n_points, n_windows FROM clusters ORDER BY cluster_id"
-    rows = np.array([tuple(row) for row in store.query(query)], dtype=np.float64).reshape(-1, 3)
+    rows = cluster_sizes(store)
     ids = rows[:, 0].astype(np.int64)
     found = np.array([joins.get(k, k) for k in ids.tolist()], dtype=np.int64)
     names, place = np.unique(found, return_inverse=True)

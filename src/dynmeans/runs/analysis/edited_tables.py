@@ -72,7 +72,9 @@ def join_rows(table: pa.Table, edits: Edits, windows: Iterable[tuple[int, IntArr
             joined[name] = pa.array(listed, column.type)
         else:
             joined[name] = column.take(pa.array(first if name.startswith("first") else last))
-    joined["n_points"] = pa.array(integers_if_whole(np.bincount(place, points, len(ids))))
+    joined["n_points"] = pa.array(
+        integers_if_whole(np.bincount(place, points, len(ids)).astype(np.float64))
+    )
     joined["n_windows"] = pa.array(_windows_of(ids, edits, windows))
     joined["n_subclusters"] = pa.array(np.bincount(place, minlength=len(ids)))
     best = np.full(len(ids), len(STATUSES))

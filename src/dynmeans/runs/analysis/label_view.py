@@ -32,7 +32,7 @@ class LabelView:
     @property
     def added_columns(self) -> tuple[str, ...]:
         """Names of the columns that the view adds."""
-        family = () if self.families is None else (FAMILY,)
+        family: tuple[str, ...] = () if self.families is None else (FAMILY,)
         family += (SUBCLUSTER,) if self.has_subclusters else ()
         return (*family, CLUSTER_NAME) if self.edits.names else family
 

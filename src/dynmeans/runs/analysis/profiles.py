@@ -126,7 +126,7 @@ def describe_clusters(
     >>> with Run.create(tempfile.mkdtemp() + "/run", config) as run:
     ...     n = run.process(Window([[0.0, 1.0], [0.2, 1.0], [9.0, 1.0], [9.2, 1.1]]))
     ...     found = describe_clusters(run)
-    >>> sorted(found.means[:, 0].round(3).tolist()), found.apart(1)[0][0]
+    >>> sorted(found.means[:, 0].round(3).tolist()), found.largest_differences(1)[0][0]
     ([0.1, 9.1], 'x')
     """
     if run.config.sample_size == 0:

@@ -1,5 +1,7 @@
 """Families of a run, from the rows it keeps of each window: nothing is clustered again."""
 
+from typing import Any
+
 import numpy as np
 
 from dynmeans.families.evidence import Evidence
@@ -25,7 +27,12 @@ def families_of_run(
     check_choice(chosen, n_families)
     if memory is not None and memory.evidence is not None:
         noise = None if run.levels is None else run.levels.noise
-        options = {"level": chosen, "n_families": n_families, "hint": hint, "noise": noise}
+        options: dict[str, Any] = {
+            "level": chosen,
+            "n_families": n_families,
+            "hint": hint,
+            "noise": noise,
+        }
         return build_families(memory.evidence, **options)
     if run.config.sample_size == 0:
         rule = "must be at least 1 to find families: they are found from the rows that a run keeps"

@@ -12,6 +12,7 @@ import pyarrow as pa
 from dynmeans.files.history_tables import EVENT
 from dynmeans.files.integers_if_whole import integers_if_whole
 from dynmeans.inputs.fields import one_of
+from dynmeans.records.arrays import FloatArray
 from dynmeans.records.events import Event
 from dynmeans.records.state import ClusterState
 from dynmeans.records.step_record import StepRecord
@@ -85,6 +86,18 @@ def words_seen_in(store: Store) -> dict[str, int]:
 def n_per_window(store: Store) -> float:
     """Return how many clusters a window holds, on average over all of them."""
     return store.query("SELECT avg(length(ids)) / 8.0 FROM windows")[0][0] or 0.0
+
+
+def count_windows(store: Store) -> int:
+    """Return how many windows were committed."""
+    return int(store.query("SELECT count(*) FROM windows")[0][0])
+
+
+def cluster_sizes(store: Store) -> FloatArray:
+    """Return id, points and windows of each subcluster: one row each, by ascending id."""
+    query = "SELECT cluster_id, n_points, n_windows FROM clusters ORDER BY cluster_id"
+    rows = [tuple(row) for row in store.query(query)]
+    return np.array(rows, dtype=np.float64).reshape(-1, 3)
 
 
 def alert_counts(store: Store) -> tuple[int, int]:

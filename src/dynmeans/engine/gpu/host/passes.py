@@ -54,7 +54,7 @@ class Passes:
         sums = memory.gamma[:, None] * memory.centers
         clusters = memory.centers, memory.offsets, sums
         labels, centers, _, _ = follow_rows(here, order, *clusters, self.new_penalty)
-        rows.give_labels(labels)
+        rows.give_labels(labels.astype(np.int64))
         return len(centers)
 
     def _first_stretch(self, listed: Listed, start: Slots) -> Slots:

@@ -20,10 +20,10 @@ class Levels {
     if (!tree || tree.levels.length < 3) return [];
     const { batches } = this.store;
     const full = batches[this.store.lastFull];
-    const nIn = (row) => new Set(Array.from(full.ids, tree.at(row))).size;
+    const familiesAt = (row) => new Set(Array.from(full.ids, tree.at(row))).size;
     const normal = tree.joinedRow;
     let coarse = normal + 1;
-    while (coarse < tree.levels.length - 1 && nIn(coarse) > COARSE_FAMILIES) coarse += 1;
+    while (coarse < tree.levels.length - 1 && familiesAt(coarse) > COARSE_FAMILIES) coarse += 1;
     const option = (name, row) => {
       const of = tree.at(row);
       const ids = [...this.store.clusters.keys()];

@@ -174,9 +174,15 @@ class Player {
     return [this.toX(x), this.toY(y)];
   }
 
+  // It may have changed since it was drawn, or was never drawn: a frame of a notebook out of sight.
+  rescale() {
+    if (!this.ink) this.readTheme();
+    this.scale(this.canvas.clientWidth, this.canvas.clientHeight);
+  }
+
   // Closer by a factor below 1, farther by one above; about the middle, or a place in pixels.
   zoom(factor, x = (this.box.left + this.box.right) / 2, y = (this.box.top + this.box.bottom) / 2) {
-    this.scale(this.width, this.height); // It may have changed since it was drawn.
+    this.rescale();
     const zoomed = zoomedDomain(this.domain, this.whole, factor, this.fromPixel(x, y));
     this.view.set({ camera: zoomed ?? (this.isHomeWhole ? null : this.whole) });
   }
@@ -189,7 +195,7 @@ class Player {
     if (!n) return this.zoom(factor);
     const { centers, time } = store.batches[cluster.batches[n - 1]];
     const at = (axis) => (axis === TIME_AXIS ? time : centers[axis][cluster.slots[n - 1]]);
-    this.scale(this.width, this.height);
+    this.rescale();
     const [x, y] = [at(view.x), at(view.y)];
     const half = { x: spanOf(this.domain.x) / 2, y: spanOf(this.domain.y) / 2 };
     const about = { x: [x - half.x, x + half.x], y: [y - half.y, y + half.y] };
@@ -211,7 +217,7 @@ class Player {
       for (const [x, y] of places) { xs.push(x); ys.push(y); }
     }
     if (!xs.length) return;
-    this.scale(this.width, this.height);
+    this.rescale();
     const around = (values, whole) => {
       const [low, high] = [values.reduce((a, b) => Math.min(a, b)), values.reduce((a, b) => Math.max(a, b))];
       const half = Math.max(0.75 * (high - low), spanOf(whole) / CLOSE_UP);
