@@ -14,7 +14,7 @@ from dynmeans.inputs.format_count import format_count
 from dynmeans.inputs.numbers import check_number, check_range
 from dynmeans.parameters.diagnostics import find_warnings
 from dynmeans.parameters.hint import Hint
-from dynmeans.parameters.one_cluster import hold_together
+from dynmeans.parameters.one_cluster import fit_to_cloud, hold_together
 from dynmeans.parameters.search import refine, search, search_near
 from dynmeans.parameters.subsample import (
     N_REFINED,
@@ -186,6 +186,7 @@ def suggest_checked(
         setting, tried = _search_on_sample(trials, hint)
     if hint is None:
         setting = hold_together(trials, setting)
+        setting = fit_to_cloud(trials, setting) if families else setting
     doubted = trials if tried_in is orders else _trials_with_final_search(orders, trials, setting)
     doubts = find_warnings(doubted, setting, hint, is_joined=families)
     chosen, has_lasting_clusters = trials.candidate(setting), trials.has_lasting_clusters(setting)
