@@ -1,8 +1,8 @@
 """Clusterers that one might use instead, as their users would run them, beside dynmeans.
 
 Run as ``python -m benchmarks.compare.peers`` with any .npz files of X, y and sizes, or on the given
-real streams and generated ones. Each method runs with its defaults, and the others with the best
-of a few settings, chosen by the labels of the same stream. All name a row when its batch came, except
+real streams and generated ones. Each method runs with its defaults, and the others with the best of
+a few settings, chosen by the labels of the same stream. All name a row when its batch came, except
 "dynmeans, hindsight". The first 4,000 rows of a stream are used: river's clusterers take rows one
 by one, in Python. Writes benchmarks/results/compare/peers.json.
 """

@@ -42,9 +42,7 @@ def ours(frame: pd.DataFrame, seed: int, **windows: Any) -> Any:
     return dynmeans.cluster(frame, text="text", random_state=seed, **windows).labels
 
 
-def by_part(
-    frame: pd.DataFrame, vectors: FloatArray, seed: int, *, is_matched: bool = True
-) -> Any:
+def by_part(frame: pd.DataFrame, vectors: FloatArray, seed: int, *, is_matched: bool = True) -> Any:
     """Run KMeans on each part, with its true number of topics; match clusters or keep all apart."""
     parts = [np.flatnonzero(frame["part"] == part) for part in frame["part"].unique()]
     batches = [vectors[rows] for rows in parts]
