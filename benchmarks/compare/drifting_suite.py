@@ -26,7 +26,7 @@ from benchmarks.quality.drifting_streams import SUITE, make_drifting
 from dynmeans.records.arrays import FloatArray, IntArray
 
 BLOCK, OUTLIER = 200, -1
-N_GENERATED, N_PUBLIC = 4, 20  # sets of a kind
+N_GENERATED, N_PUBLIC = 8, 20  # sets of a kind
 FIRST_SEED = 1000  # of generated sets; smaller ones are for development
 # Kinds of the suite by the names in its results, with and without ("-r") outliers.
 GROUPS = {"base": "base", "moving": "mov", "sequential": "seq", "nonstat": "nonst"}
@@ -156,7 +156,7 @@ def main() -> None:
     """Measure what is not there, print the means and check the protocol."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, help="checkout of the suite")
-    parser.add_argument("--sets", type=int, help="sets of a kind (20 of the suite, 4 generated)")
+    parser.add_argument("--sets", type=int, help="sets of a kind (20 of the suite, 8 generated)")
     parser.add_argument("--again", help="measure rows again whose method has this in its name")
     parser.add_argument("--only", default="", help="only rows that have this in data or method")
     options = parser.parse_args()

@@ -186,9 +186,10 @@ def suggest_checked(
         setting, tried = _search_on_sample(trials, hint)
     if hint is None:
         setting = hold_together(trials, setting)
-        setting = fit_to_cloud(trials, setting) if families else setting
     doubted = trials if tried_in is orders else _trials_with_final_search(orders, trials, setting)
     doubts = find_warnings(doubted, setting, hint, is_joined=families)
+    if hint is None and families:
+        setting = fit_to_cloud(trials, setting)
     chosen, has_lasting_clusters = trials.candidate(setting), trials.has_lasting_clusters(setting)
     return Suggestion(
         *(chosen, (*tried, *trials.candidates.values()), trials.points.n_batches, n_points),
