@@ -119,7 +119,8 @@ function rootsOf(pairs) {
     while (parents.has(at)) at = parents.get(at);
     return at;
   };
-  for (const [a, b] of pairs.map((pair) => pair.map(root))) {
+  for (const pair of pairs) {
+    const [a, b] = pair.map(root);
     if (a !== b && a !== NOISE && b !== NOISE) parents.set(Math.max(a, b), Math.min(a, b));
   }
   return new Map([...parents.keys()].map((id) => [id, root(id)]));
