@@ -38,7 +38,7 @@ def find_warnings(
         _check_dominant_feature(trials.points),
         _check_single_cluster(trials, chosen) if hint is None else None,
         _check_hint(trials, chosen, hint),
-        _check_lifetimes(trials, chosen) if hint is None else None,
+        _check_lifetimes(trials, chosen, is_joined) if hint is None else None,
         _check_singletons(trials, chosen),
         _check_stability(trials, chosen, _remedies(hint, is_joined, "{n_clusters}")),
         _check_widths(trials, chosen, _remedies(hint, is_joined)),
@@ -54,8 +54,7 @@ def _remedies(hint: Hint | None, is_joined: bool, number: str = "") -> str:
     ways = [] if is_joined else ["join identities with {families=True}"]
     if hint is None and number:
         ways.append(f"say about how many there are with {number}")
-    given = ["{n_clusters}"] * (hint is not None) + ["{families}"] * is_joined
-    place = f" in place of {' and '.join(given)}" if given else ""
+    place = "" if hint is None else " in place of {n_clusters}"
     told = ", ".join([*ways, f"{'or ' if ways else ''}try {{method='hdbscan'}}{place}"])
     return f"{told[0].upper()}{told[1:]}."
 
@@ -186,16 +185,17 @@ def _contacts(rows: FloatArray, labels: IntArray) -> tuple[FloatArray, FloatArra
         return n[many].astype(np.float64), nearest**2 / (2.0 * variances)
 
 
-def _check_lifetimes(trials: Trials, chosen: Setting) -> ArgumentText | None:
+def _check_lifetimes(trials: Trials, chosen: Setting, is_joined: bool) -> ArgumentText | None:
     candidate = trials.candidate(chosen)
     if trials.has_lasting_clusters(chosen):
         return None
     n_seen, batch = candidate.n_clusters * trials.points.n_batches, trials.feed.batch_noun
+    way = "." if is_joined else ", or join identities with {families=True}."
     return ArgumentText(
         f"with any {{new_penalty}} clusters hardly outlive a {batch} (here {{:,}} identities, seen "
         f"in {{:.2g}} {plural(batch)} each). A coarse value that forgets nothing was chosen. Say "
-        f"about how many clusters a {batch} holds with {{n_clusters}}, give {{new_penalty}} "
-        "yourself, or join identities with {families=True}.",
+        f"about how many clusters a {batch} holds with {{n_clusters}}, or give {{new_penalty}} "
+        f"yourself{way}",
         candidate.n_clusters_total,
         n_seen / candidate.n_clusters_total,
     )
