@@ -17,7 +17,7 @@ _MOST = 0.5  # of the clusters of all batches
 _MANY = 0.2  # of the points: fewer may be outliers, which are alone by right
 _ALL_BUT = 0.01  # of the spread that is left for the other features
 _ALIKE = 0.7  # adjusted Rand index of two labelings that say the same
-_TINY = 1e-300
+_EQUAL = 1e-18  # of the largest variance: what is below is rounding
 _WIDTHS = 8.0  # largest variance of clusters over the smallest, less a tenth of the points each
 _MANY_POINTS = 10.0  # that tell a variance
 # Half a Gaussian has a contact of 3.5 with the other half, a part of a bar 6, a Gaussian with one
@@ -95,8 +95,8 @@ def _check_singletons(trials: Trials, chosen: Setting) -> ArgumentText | None:
     return ArgumentText(
         f"{n_single:,} of {format_count(len(counts), 'cluster')} in all {batches} hold a single "
         f"point: their size cannot be estimated. "
-        f"Make {batches} that hold several points of each cluster, "
-        "or give {new_penalty} yourself."
+        f"Make {batches} that hold several points of each cluster, give {{new_penalty}} yourself, "
+        "or, if every row is an object of its own, {method='detections'}."
     )
 
 
@@ -139,8 +139,13 @@ def _check_widths(trials: Trials, chosen: Setting, ways_out: str) -> ArgumentTex
     low, high = (variances[order][np.searchsorted(shares, share)] for share in (0.1, 0.9))
     if high <= _WIDTHS * low:
         return None
+    if low <= _EQUAL * high:
+        return ArgumentText(
+            f"the rows of some clusters are exactly equal, and one {{new_penalty}} cuts the wide "
+            f"clusters or joins the dense ones. {ways_out}"
+        )
     return ArgumentText(
-        f"clusters are unlike: the widest spread {np.sqrt(high / max(low, _TINY)):.2g} times as "
+        f"clusters are unlike: the widest spread {np.sqrt(high / low):.2g} times as "
         "far as the densest, and one {new_penalty} cuts the wide ones or joins the dense ones. "
         f"{ways_out}"
     )
