@@ -18,7 +18,6 @@ from dynmeans.cluster_function.notebook import (
     summary_table,
     to_iframe,
 )
-from dynmeans.cluster_function.row_scores import confidences, predict_rows
 from dynmeans.cluster_function.scratch import ScratchFolder
 from dynmeans.cluster_function.summary import dropped_rows_message, summary_lines
 from dynmeans.cluster_function.view import ReportView
@@ -30,6 +29,7 @@ from dynmeans.records.history import History
 from dynmeans.records.penalties import Penalties
 from dynmeans.runs.analysis.label_view import confirmed_of_run, view_of_run
 from dynmeans.runs.analysis.profiles import describe_clusters
+from dynmeans.runs.analysis.row_scores import confidences, predict_rows
 from dynmeans.runs.analysis.run_families import families_of_run
 from dynmeans.runs.analysis.status import RunStatus
 from dynmeans.runs.analysis.suggested_matches import SuggestedMatch, suggested_matches_of_run
