@@ -37,7 +37,8 @@ def _root() -> Any:
 def _commands(name: str, command: Any) -> Iterator[tuple[str, Any]]:
     """Yield every command that does something, in the order of the list."""
     for word, inner in getattr(command, "commands", {}).items():
-        yield from _commands(f"{name} {word}", inner)
+        if not inner.hidden:
+            yield from _commands(f"{name} {word}", inner)
     if not getattr(command, "commands", {}):
         yield name, command
 

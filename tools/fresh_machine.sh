@@ -35,7 +35,7 @@ run make demo
 demo=$(($(date +%s) - began))
 page=$(find . -name report.html -newer Makefile -not -path './.venv/*' | head -n 1)
 grep -q 'id="trial"' "$page" || { echo "The page $page has no panel to try another scale." >&2; exit 1; }
-run .venv/bin/dynmeans browser-page -o "$folder/home/try.html"
+run .venv/bin/dynmeans try -o "$folder/home/try.html"
 echo "make demo: $demo s; the page has its panel, and dynmeans browser-page works."
 began=$(date +%s)
 run make test

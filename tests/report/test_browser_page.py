@@ -174,9 +174,10 @@ def test_the_examples_work_on_a_phone(page):
     assert page.run("return document.documentElement.scrollWidth") <= PHONE[0]
 
 
-def test_the_command_writes_the_page(tmp_path):
+@pytest.mark.parametrize("name", ["browser-page", "try"])
+def test_the_command_writes_the_page(tmp_path, name):
     path = tmp_path / "page.html"
-    words = ["browser-page", "-o", str(path)]
+    words = [name, "-o", str(path)]
     done = CliRunner().invoke(app_for(words), words)
     assert done.exit_code == 0, done.output
     assert 300_000 < path.stat().st_size < 1_500_000

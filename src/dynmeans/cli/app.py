@@ -45,7 +45,10 @@ def app_for(words: Sequence[str] = ()) -> typer.Typer:
     for name in [named] if named in COMMANDS else COMMANDS:
         file = _FILES.get(name, name)
         module = importlib.import_module(f"dynmeans.cli.commands.{file}")
-        app.command(name.replace("_", "-"))(getattr(module, name, None) or getattr(module, file))
+        command = getattr(module, name, None) or getattr(module, file)
+        app.command(name.replace("_", "-"))(command)
+        if name == "browser_page":
+            app.command("try", hidden=True)(command)  # short to type
     return app
 
 
@@ -55,4 +58,4 @@ def _options(
         bool, typer.Option("--debug", help="Show where an error came from; anywhere in a command.")
     ] = False,
 ) -> None:
-    """Say which options there are; `main` answers to them."""
+    """Return which options there are; `main` answers to them."""

@@ -25,7 +25,7 @@ from dynmeans.records.suggestion import SuggestionWarning, emit_warnings
 from dynmeans.runs.cluster_job import ClusterJob, JobCallbacks
 from dynmeans.runs.configuration import N_KEPT
 from dynmeans.runs.input import Input
-from dynmeans.runs.levels import checked_level
+from dynmeans.runs.levels import check_level
 from dynmeans.runs.reading.sources.reading_options import ReadingOptions
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.spaces.sparse_rows import is_sparse
@@ -163,7 +163,7 @@ def cluster(
         unset_fields=[name for name in depends_on_rows("cluster") if name not in options],
         name_by=name_by or text,
         sample_size=sample_size,
-        level=None if level is None else checked_level(level),
+        level=None if level is None else check_level(level),
         noise=None if noise is None else check_number("noise", noise, at_least=0),
     )
     shown = JobCallbacks(progress=notebook_progress)

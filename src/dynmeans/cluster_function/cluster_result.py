@@ -51,7 +51,7 @@ class ClusterResult:
 
     Everything is read from the run folder when it is first asked for.
     `folder` is the run folder, which all commands take too; one that was not named with
-    `run_folder` is removed with this object. `suggestion` says how penalties were chosen, where
+    `run_folder` is removed with this object. `suggestion` has the choice of penalties, where
     they were.
     """
 
@@ -275,7 +275,7 @@ class ClusterResult:
 
     @property
     def words_per_window(self) -> Any:
-        """What is new in each topic of texts, window by window: its words, the most telling first.
+        """New words of each topic of texts, by window, the most characteristic first.
 
         A window in which a topic has one text is left out.
         """
@@ -313,12 +313,12 @@ class ClusterResult:
         return Run.open(self.folder)
 
     def describe(self, *columns: str, families: bool = False) -> Any:
-        """Say what each cluster is: one row each, with means, deviations and what sets it apart.
+        """Describe each cluster in a row: means, standard deviations, distinctive features.
 
         Parameters
         ----------
         *columns : str
-            Further columns of the input to describe clusters by: the values or words that tell
+            Further columns of the input to describe clusters by: values or words that distinguish
             each from the others, as ``telling_...``.
         families : bool
             Whether to describe families in place of clusters, where these were asked for.
@@ -376,13 +376,13 @@ class ClusterResult:
     ) -> Path:
         """Write the page that plays the clusters: one file, for any browser.
 
-        `describe` names columns whose values or words tell what each cluster is; by default the
+        `describe` names columns whose values or words describe each cluster; by default the
         text.
         """
         from dynmeans.report.from_run import write_run_page
 
         with self.run() as run:
-            return write_run_page(run, path, **self._shown(title, describe))
+            return write_run_page(run, path, **self._page_options(title, describe))
 
     def show(
         self, height: int = 760, title: str | None = None, *, describe: str | Sequence[str] = ()
@@ -399,7 +399,7 @@ class ClusterResult:
         from dynmeans.report.from_run import run_report
 
         with self.run() as run:
-            data = run_report(run, **self._shown(title, describe))
+            data = run_report(run, **self._page_options(title, describe))
         page = render_report(data)
         widget = display_widget(page, height)
         if widget is None:
@@ -454,7 +454,7 @@ class ClusterResult:
         return lines + [str(text) for text in more if text]
 
     def dropped_rows_message(self) -> str:
-        """Say how many rows have no label, and why; nothing if there are none."""
+        """Return how many rows have no label, and why; nothing if there are none."""
         counts = self.status.n_dropped_rows, self.missing
         return dropped_rows_message(*counts, self._job.windows.time, self._done.unread)
 
@@ -474,8 +474,8 @@ class ClusterResult:
     def _reading(self) -> dict[str, Any]:
         return {"input": self._job.input.rows, "allow_stored_sql": True}
 
-    def _shown(self, title: str | None, describe: str | Sequence[str]) -> dict[str, Any]:
-        """Say how the page is made: from which rows, and under which heading."""
+    def _page_options(self, title: str | None, describe: str | Sequence[str]) -> dict[str, Any]:
+        """Return how the page is made: its rows and its heading."""
         is_named = isinstance(self._job.input.rows, str) or self._is_kept
         heading = title or (None if is_named else "Clusters over time")
         columns = [describe] if isinstance(describe, str) else list(describe)

@@ -56,7 +56,7 @@ class Level:
         }
 
     def sentence(self, batch: str = "window") -> str:
-        """Say how many clusters there are, and how they were made."""
+        """Return how many clusters there are, and how they were made."""
         noise = f"; {self.noise:.1%} of the rows are noise" if self.noise else ""
         return (
             f"{format_count(self.n_clusters, 'cluster')} {_WHAT[self.name]}, "

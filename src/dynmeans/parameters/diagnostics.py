@@ -30,7 +30,7 @@ _MANY_TOUCH = 0.35  # of the points
 def find_warnings(
     trials: Trials, chosen: Setting, hint: Hint | None = None, *, is_joined: bool = False
 ) -> tuple[ArgumentText, ...]:
-    """Say in a sentence or two each what is wrong with the choice, if anything is.
+    """Return a sentence or two for each reason not to rely on the choice.
 
     Where clusters will be joined (`is_joined`) they may touch.
     """

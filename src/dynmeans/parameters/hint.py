@@ -42,7 +42,7 @@ class Hint(NamedTuple):
         return self.is_near(found) or (self.is_joined and found > self.low)
 
     def render(self, found: float, batch: str = "window") -> ArgumentText | None:
-        """Say what to do where another number was found, though it is about as many.
+        """Return the remedy if another number was found, though close to the hint.
 
         Examples
         --------

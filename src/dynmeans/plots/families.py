@@ -68,7 +68,7 @@ def plot_families(
         Where to draw the tree and the lives, side by side; a new figure by default.
     max_clusters : int
         How many rows at most. If there are more identities, those with the most points are kept,
-        and the title says so.
+        and the title shows it.
 
     Examples
     --------

@@ -67,8 +67,8 @@ class Projection:
 def in_space(data: ReportData, space: Space) -> ReportData:
     """Return the report of rows clustered in this space, as learned.
 
-    It says which features are angles, which are places on the Earth, and what a distance is
-    measured in. Longitude and latitude are drawn as a map in any space, where names and ranges say
+    It has which features are angles, which are places on the Earth, and what a distance is
+    measured in. Longitude and latitude are drawn as a map in any space, if names and ranges show
     so.
     """
     axes = list(data.axes)
@@ -99,7 +99,7 @@ def in_space(data: ReportData, space: Space) -> ReportData:
 def _are_pixels(axes: list[Axis], view: tuple[int, int], places: FloatArray) -> bool:
     """Propose y downward where two columns are the row and column of a picture.
 
-    Some names say so alone; `x` and `y` only where their ranges could be those of a picture.
+    Some names suffice alone; `x` and `y` only where their ranges could be those of a picture.
     """
     names = tuple(re.sub("[^a-z]", "", axes[row].name.lower()) for row in view)
     low, high = places[:, list(view)].min(axis=0), places[:, list(view)].max(axis=0)
@@ -110,7 +110,7 @@ def _are_pixels(axes: list[Axis], view: tuple[int, int], places: FloatArray) -> 
 
 
 def _cut(axis: Axis, values: FloatArray, period: float) -> Axis:
-    """Say where a circle is cut open, and from which number on its values are written."""
+    """Return where a circle is cut open, and the start of its values."""
     is_half = np.max(values, initial=0.0) <= 0.5 * period
     is_signed = np.min(values, initial=0.0) < 0 or (is_half and period == 360.0)
     start = -0.5 * period if is_signed else 0.0

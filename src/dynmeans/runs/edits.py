@@ -240,7 +240,7 @@ class Editing:
     def name_cluster(self, cluster_id: int, name: str, *, author: str | None = None) -> Edit:
         """Give a cluster a name of at most 200 characters; an empty one takes it away.
 
-        `who` says so; by default the user of this computer.
+        `who` is the author; by default the user of this computer.
         """
         return self.name_clusters({cluster_id: name}, author=author)[0]
 

@@ -18,11 +18,13 @@ def browser_page(
 
     Open it in a browser and drop a CSV, JSON lines or Parquet file on it. Columns, time, windows
     and a scale are proposed; the clusters can be played, tried at other scales, and downloaded as
-    labels. Nothing leaves the browser.
+    labels. Nothing leaves the browser. `dynmeans try` is the same command.
 
     [bold]Example[/bold]
 
     dynmeans browser-page -o page.html
+
+    dynmeans try -o page.html
     """
     from dynmeans.cli.output import print_json, print_line
     from dynmeans.report.browser_page import write_browser_page

@@ -50,13 +50,15 @@ function start() {
   const pictures = new LevelPictures(store, view, looks, levels);
   const append = (chunk) => levels.append(chunk, (one) => (trial ? trial.append(one) : store.append(one)));
   const link = new Permalink(store, view);
+  if (levels.chosen) levels.choose(levels.chosen);
+  if (!link.hasTime) view.goTo(store.lastFull);
   // A view at the last batch, or left as it opened, is at the last when more come.
   let [end, isUntouched] = [store.last, !link.hasTime];
   view.onChange((changed) => {
     if (changed.has("index") || changed.has("selected")) isUntouched = false;
   });
   store.onAppend(() => {
-    if (isUntouched || view.index === end) view.goTo(store.last);
+    if (store.last > end && (isUntouched || view.index === end)) view.goTo(store.last);
     end = store.last;
   });
   // Other names, edits, descriptions, families or scores than the header had, while the page is open.
@@ -81,7 +83,6 @@ function start() {
     looks.notify();
   });
   const rowsLoaded = byId("report-rows") ? view.rows.load(byId("report-rows").textContent) : Promise.resolve();
-  if (levels.chosen) levels.choose(levels.chosen);
   // What is written about the run, while it grows: less than all that `update` draws again.
   const describe = (fields) => {
     Object.assign(store.header, fields);

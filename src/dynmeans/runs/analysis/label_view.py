@@ -1,4 +1,4 @@
-"""What an export says of labels: names, who is confirmed, and the family of each."""
+"""Labels as exports show them: names, confirmed clusters, families."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -49,7 +49,7 @@ class _Life:
 def suggested_matches_of_run(
     run: Run, records: Iterable[StepRecord] | None = None
 ) -> list[SuggestedMatch]:
-    """Return the links that nobody has accepted yet, in the order of births.
+    """Return the links that no one has accepted yet, in the order of births.
 
     Of single objects there are none: a longer memory would join strangers. With `records`, the
     run's history need not be read again.
@@ -137,7 +137,7 @@ def _together(records: Iterable[StepRecord]) -> Iterator[list[StepRecord]]:
 
 
 def format_suggested_matches(links: list[SuggestedMatch], max_gap: float) -> ArgumentText | None:
-    """Say how many links there are, and what keeps such clusters from being forgotten."""
+    """Return how many links there are, and what keeps such clusters from being forgotten."""
     if not links:
         return None
     longest = max(link.gap for link in links)
