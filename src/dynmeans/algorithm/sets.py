@@ -20,7 +20,7 @@ from dynmeans.records.state import ClusterState
 NEW = -1  # the owner of a set that is a new cluster
 
 
-class Batch:
+class SetsBatch:
     """What stays as it is while the sets change: the points, in which order, and the memory."""
 
     def __init__(
@@ -59,7 +59,7 @@ class Batch:
 class Sets:
     """The sets with their members in visiting order, n, n m, and owners."""
 
-    def __init__(self, batch: Batch, labels: IntArray) -> None:
+    def __init__(self, batch: SetsBatch, labels: IntArray) -> None:
         self.batch = batch
         slots = labels[batch.order]
         active = np.unique(slots)

@@ -91,7 +91,7 @@ def _probe(
     execution: Execution,
 ) -> ClusterState:
     """Return what would be remembered if evenly spaced rows were all there are."""
-    part = batch.taken(np.linspace(0, batch.n_points - 1, n_rows).astype(np.int64))
+    part = batch.take_rows(np.linspace(0, batch.n_points - 1, n_rows).astype(np.int64))
     orders = np.arange(n_rows, dtype=np.int64)[None]
     step = part.engine(execution).step
     after: ClusterState = step(part, state, penalties, orders, elapsed, execution)[0]

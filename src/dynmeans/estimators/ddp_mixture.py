@@ -27,8 +27,8 @@ from dynmeans.mixture.carried_sample import (
     check_carry,
     choose_sample,
     identities,
+    read_posterior,
     remember,
-    seen_in_posterior,
 )
 from dynmeans.mixture.gibbs import GibbsSamples, Progress, gibbs
 from dynmeans.mixture.model import (
@@ -319,7 +319,7 @@ class DDPMixture(HasLock, ClusterMixin, BaseEstimator):
         """Return labels by slot, the posterior of every slot, and the costs, the final one last."""
         self._run(points, prior, state.n_steps)
         if isinstance(self.result_, VariationalPosterior):
-            labels, seen = seen_in_posterior(self.result_, prior.n_old)
+            labels, seen = read_posterior(self.result_, prior.n_old)
             self.samples_ = identities(labels, state)[None, :]
             return labels, seen, -self.result_.bounds
         self.samples_ = identities(self.result_.labels, state)

@@ -219,7 +219,7 @@ def leave_out_noise(batch: AnyBatch, space: Space) -> tuple[AnyBatch, BoolArray 
     if not space.has_noise or not isinstance(batch, Batch):
         return batch, None
     known: BoolArray = np.any(batch.points, axis=1)
-    return (batch, None) if known.all() else (batch.taken(known), known)
+    return (batch, None) if known.all() else (batch.take_rows(known), known)
 
 
 def follow_all(

@@ -190,7 +190,7 @@ def _choice(
     gaps: Sequence[float],
     batch_noun: str,
 ) -> Suggestion:
-    known = {name: model_config.penalties.known(name) for name in ("max_gap", "reach", "motion")}
+    known = {name: model_config.penalties.get(name) for name in ("max_gap", "reach", "motion")}
     if not memory.space.supports_velocity:
         known["motion"] = DEFAULT_MOTION
     known["batch_noun"] = batch_noun

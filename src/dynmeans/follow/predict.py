@@ -46,7 +46,7 @@ def distances(memory: Memory, rows: AnyBatch) -> Any:
     return map_batch(rows, memory.space_or_raw).distances(memory.clusters)
 
 
-def expected(model_config: ModelConfig, memory: Memory, elapsed: float) -> Forecast:
+def forecast_clusters(model_config: ModelConfig, memory: Memory, elapsed: float) -> Forecast:
     """Predict the position of every remembered cluster, in the units of the rows."""
     penalties, space = make_plan(model_config, memory).penalties, memory.space_or_raw
     clusters = on_course(space, memory.clusters, penalties, elapsed)

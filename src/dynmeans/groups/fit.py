@@ -23,7 +23,7 @@ from dynmeans.groups.grouped_rows import (
     group_rows,
     steps_before_batches,
 )
-from dynmeans.groups.key_seeds import draw_seed, key_seed, seeds_of_keys
+from dynmeans.groups.key_seeds import draw_key_seed, key_seed, seeds_of_keys
 from dynmeans.inputs.batch_times import check_time_step
 from dynmeans.inputs.input_error import InputError
 from dynmeans.records.arrays import FloatArray, IntArray
@@ -140,7 +140,7 @@ def fit_groups(
         "space": space.to_json(),
         "n_init": chosen.n_init,
         "search": penalties.usable_search(chosen.search),
-        "seed": draw_seed(chosen.random_state)
+        "seed": draw_key_seed(chosen.random_state)
         if state is None or chosen.random_state is not None
         else state.settings["seed"],
         "batch_kind": rows.batch_kind,

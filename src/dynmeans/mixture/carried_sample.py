@@ -45,7 +45,7 @@ def identities(labels: IntArray, state: MixtureState) -> IntArray:
     return np.append(state.ids, state.next_id + np.arange(n_new))[labels]
 
 
-def seen_in_posterior(q: VariationalPosterior, n_old: int) -> tuple[IntArray, Seen]:
+def read_posterior(q: VariationalPosterior, n_old: int) -> tuple[IntArray, Seen]:
     """Return labels and the q of every slot that is the most probable one of a point.
 
     New components without such points are dropped, the others numbered as they first appear.

@@ -205,7 +205,7 @@ def carry_over(
         n_steps=state.n_steps + 1,
         time=state.time + elapsed,
     )
-    return _remembered_only(everyone, is_seen | is_worth_remembering(everyone, parameters, elapsed))
+    return _keep_clusters(everyone, is_seen | is_worth_remembering(everyone, parameters, elapsed))
 
 
 def is_worth_remembering(
@@ -225,6 +225,6 @@ def is_worth_remembering(
     return np.asarray(revived - new[:, 0] >= np.log(NEGLIGIBLE_ODDS))
 
 
-def _remembered_only(state: MixtureState, is_kept: npt.NDArray[np.bool_]) -> MixtureState:
+def _keep_clusters(state: MixtureState, is_kept: npt.NDArray[np.bool_]) -> MixtureState:
     kept: dict[str, Any] = {name: getattr(state, name)[is_kept] for name in ARRAYS}
     return replace(state, **kept)

@@ -163,7 +163,7 @@ def suggest_checked(
     n_points = sum(batch.n_points for batch in batches)
     looked_at = batches if n_points <= N_WHOLE else subsample(batches, N_REFINED)
     # Sums over rows are rounded: shuffled rows must not tip a choice.
-    looked_at = [batch.taken(content_order(batch.points, batch.weights)) for batch in looked_at]
+    looked_at = [batch.take_rows(content_order(batch.points, batch.weights)) for batch in looked_at]
     looked_at, odd = drop_outliers(looked_at, batch_noun)
     axes, gaps = leading_axes([batch.points for batch in looked_at]), list(elapsed)
     if axes is not None:  # Each axis mixes features, so all may move.

@@ -212,7 +212,7 @@ class History:
 
         arrow = tables.TABLE_MAKERS[table](self)
         if min_cluster_size > 1 or min_batches > 1:
-            arrow = tables.confirmed_only(
+            arrow = tables.unconfirm(
                 arrow,
                 self._find_confirmed(min_cluster_size, min_batches),
                 is_labels=table == "labels",

@@ -132,7 +132,7 @@ def run_report(
     links, model_config, edits = (
         suggested_matches_of_run(run, history),
         run.config.model_config,
-        run.edits,
+        run.edits_at(None),
     )
     levels = _levels(run)
     return replace(

@@ -175,10 +175,10 @@ def concat_page_files(*names: str) -> str:
 
 def script_of(*names: str) -> str:
     """Return these scripts as one, with no name that others see."""
-    return f'"use strict";\n(() => {{\n{_stripped(concat_page_files(*names))}}})();\n'
+    return f'"use strict";\n(() => {{\n{_strip_comments(concat_page_files(*names))}}})();\n'
 
 
-def _stripped(script: str) -> str:
+def _strip_comments(script: str) -> str:
     """Leave out indentation and lines of comments, which every page would carry."""
     lines = (line.strip() for line in script.splitlines())
     return "\n".join(line for line in lines if line and not line.startswith("//"))

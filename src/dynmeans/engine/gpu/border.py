@@ -7,7 +7,7 @@ import numpy as np
 
 from dynmeans.engine.gpu.host.border import BorderPass
 from dynmeans.engine.gpu.host.bounds import Bounds
-from dynmeans.engine.gpu.host.slots import Memory, Slots
+from dynmeans.engine.gpu.host.slots import RememberedSlots, Slots
 from dynmeans.engine.gpu.kernels import (
     THREADS,
     as_arguments,
@@ -37,7 +37,7 @@ class DeviceBorder:
         rows: LabeledRows,
         slots: Slots,
         n_members: IntArray,
-        memory: Memory,
+        memory: RememberedSlots,
         new_penalty: float,
         margins: FloatArray,
     ) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from dynmeans.algorithm.sets import Batch, Sets
+from dynmeans.algorithm.sets import Sets, SetsBatch
 from dynmeans.algorithm.splits import halves_of
 from dynmeans.algorithm.sums import squared_distances
 from dynmeans.inputs.argument_text import ArgumentText
@@ -79,7 +79,7 @@ def _sets(points: FloatArray, labels: IntArray, new_penalty: float) -> Sets:
     penalties = Penalties(new_penalty, revival_penalty=0.0, drift=0.0)
     nothing = ClusterState.empty(points.shape[1])
     slots = np.unique(labels, return_inverse=True)[1]
-    return Sets(Batch(np.asarray(points, float), ones, nothing, penalties, order), slots)
+    return Sets(SetsBatch(np.asarray(points, float), ones, nothing, penalties, order), slots)
 
 
 def _near_pairs(sets: Sets, limit: float) -> Iterator[tuple[int, int]]:

@@ -162,7 +162,7 @@ class FutureRowFilter:
                 after = after._with(sequence, (*after.ahead.get(sequence, ()), one))
             else:
                 after = after._reach(sequence, one.time)
-                found += _decided(one)
+                found += _decide_row(one)
         return after, found
 
     def _decide(
@@ -171,12 +171,12 @@ class FutureRowFilter:
         base, before = self._base(sequence, behind), self.ahead.get(sequence, ())
         if one.time <= base + self._step(limits):
             if not before:
-                return self._ordinary(sequence, one.time, base), _decided(one)
+                return self._ordinary(sequence, one.time, base), _decide_row(one)
             settled, _ = _place_or_refuse(before, base + self._step(limits))
             times = (other.time for other, is_taken in settled if is_taken)
             after = self._with(sequence, ())._reach(sequence, one.time, *times)
             found = [(other.number, is_taken) for other, is_taken in settled]
-            return after._learn(one.time - base), [*found, *_decided(one)]
+            return after._learn(one.time - base), [*found, *_decide_row(one)]
         found = list[Decision]()
         if one.time <= base + self.bound(limits):
             settled, before = _place_or_refuse((*before, one), base + self.bound(limits))
@@ -231,7 +231,7 @@ class FutureRowFilter:
             if near:
                 rest = tuple(one for one in some if one not in near)
                 after = after._with(other, rest)._reach(other, *(one.time for one in near))
-                found += [decision for one in near for decision in _decided(one)]
+                found += [decision for one in near for decision in _decide_row(one)]
         return after, found
 
     def _with(self, sequence: str, some: tuple[Ahead, ...]) -> "FutureRowFilter":
@@ -288,7 +288,7 @@ def ahead_error(far: FutureRowFilter, limits: Limits, row: LiveRow, rows: LiveRo
     )
 
 
-def _decided(one: Ahead) -> list[Decision]:
+def _decide_row(one: Ahead) -> list[Decision]:
     return [(one.number, True)] if one.is_held and one.is_read else []
 
 

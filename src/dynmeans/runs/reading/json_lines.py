@@ -14,7 +14,7 @@ def bounded_lines(stream: BinaryIO) -> Iterator[bytes]:
         yield line
 
 
-def shown(value: Any) -> str:
+def quote_short(value: Any) -> str:
     """Show a value in an error, cut where it is long."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
@@ -43,7 +43,7 @@ def parse_object(text: str | bytes, position: str) -> dict[str, Any]:
     except ValueError as error:  # thousands of digits
         raise ValueError(f"{position} holds a number that is too long.") from error
     if not isinstance(record, dict):
-        raise ValueError(f"{position} must be a JSON object, got {shown(record)}.")
+        raise ValueError(f"{position} must be a JSON object, got {quote_short(record)}.")
     return record
 
 

@@ -49,7 +49,7 @@ class Address:
     user: str | None = field(repr=False)
     password: str | None = field(repr=False)
     options: dict[str, str] = field(repr=False)  # What follows the question mark
-    shown: str  # The address as it is stored and told: without all that may be a secret
+    shown: str  # The address as it is stored and shown: without all that may be a secret
 
     def __str__(self) -> str:
         """Return the address as it is stored and shown."""

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dynmeans.engine.gpu.host.slots import Memory, Slots, Versions
+from dynmeans.engine.gpu.host.slots import RememberedSlots, Slots, Versions
 from dynmeans.engine.gpu.host.turns import NEVER, TURN, TurnArray, in_order, is_before, join
 from dynmeans.records.arrays import FloatArray, IntArray
 
@@ -68,7 +68,7 @@ class EventLog:
         asleep = self.emptied[self.emptied < n_remembered].tolist()
         return names + [("dormant", slot, -1) for slot in asleep]
 
-    def versions(self, start: Slots, memory: Memory, opened: FloatArray) -> Versions:
+    def versions(self, start: Slots, memory: RememberedSlots, opened: FloatArray) -> Versions:
         """Return the versions of all slots; `opened` has the points of `opened_rows`."""
         frozen, n_born = Versions.freeze(start), len(self.born)
         asleep = self.emptied < len(memory)
