@@ -27,8 +27,10 @@ def both_runs(folder: Path, n_windows: int, n_kills: int, mode: str) -> tuple[in
     """Make the same run unbroken and with kills, and compare all they hold."""
     table = folder / "moving.parquet"
     run_cases.moving_table(n_windows).to_parquet(table, index=False)
-    run_cases.follow(table, folder / "unbroken")
+    run_cases.follow(table, folder / "unbroken", has_levels=mode == "levels")
     counts = killed(table, folder / "killed", n_kills, mode)
+    if mode == "levels":
+        run_cases.show_level_of(folder / "killed", folder / "unbroken")
     expected, found = (run_cases.contents(folder / name) for name in ("unbroken", "killed"))
     for part in expected:
         assert found[part] == expected[part], part
@@ -47,6 +49,12 @@ def test_a_run_killed_a_hundred_times_is_the_unbroken_run(quick_path):
 def test_a_run_killed_a_few_times_is_the_unbroken_run(quick_path):
     kills, places = both_runs(quick_path, n_windows=200, n_kills=6, mode="random")
     assert kills >= 6
+    assert places >= 2
+
+
+def test_kills_leave_levels_that_were_chosen_by_hand(quick_path):
+    kills, places = both_runs(quick_path, n_windows=60, n_kills=8, mode="levels")
+    assert kills >= 8
     assert places >= 2
 
 

@@ -1,6 +1,7 @@
 """A process whose children follow a table and are killed: at random moments, or at a chosen one.
 
-Usage: kill_driver.py TABLE FOLDER N_KILLS SEED MODE, with MODE random, commit or join.
+Usage: kill_driver.py TABLE FOLDER N_KILLS SEED MODE, with MODE random, commit, join or levels: with
+levels somebody shows another level after each kill, which must stay.
 """
 
 import os
@@ -14,6 +15,7 @@ from pathlib import Path
 import run_cases
 
 from dynmeans import Run
+from dynmeans.families.levels import LEVELS
 from dynmeans.runs.store import compaction, label_files, store
 
 
@@ -26,21 +28,16 @@ def main(table: Path, folder: Path, n_kills: int, seed: int, mode: str) -> int:
     if mode == "join":
         label_files.KEPT_SECONDS = -1.0  # and their files removed
     rng = random.Random(seed)
-    kills, places = 0, set()
+    kills, places, level = 0, set(), None
     while True:
         is_last = kills >= n_kills
         reader, writer = os.pipe()
         child = os.fork()
         if child == 0:
-            if mode == "commit" and not is_last:
-                _die_at(store, "insert_commit", rng.randint(1, 4))
-            if mode == "join" and not is_last:
-                place = rng.choice([(store, "_delete_parts"), (store.Store, "remove_files"),
-                                    (store, "insert_part"),
-                                    (compaction, "write_compacted_file")])  # fmt: skip
-                _die_at(*place, rng.randint(1, 3), is_after=rng.random() < 0.5)
+            if not is_last:
+                _choose_death(mode, rng)
             seconds = 0.0 if mode == "join" else 2.0 if is_last else rng.choice([0.0, 0.004])
-            _follow_and_exit(table, folder, seconds, writer)
+            _follow_and_exit(table, folder, seconds, writer, has_levels=mode == "levels")
         os.close(writer)
         if mode == "random" and not is_last:
             _wait(rng, reader, is_by_progress=kills % 2 == 0)
@@ -50,6 +47,8 @@ def main(table: Path, folder: Path, n_kills: int, seed: int, mode: str) -> int:
         if os.WIFSIGNALED(status):
             kills += 1
             places.add(_n_batches(folder))
+            if mode == "levels":
+                level = _choose_level(folder, rng, level)
         elif status != 0 or is_last or mode != "random":
             sys.stdout.write(f"{kills} {len(places)}\n")
             return status
@@ -73,13 +72,48 @@ def _n_batches(folder: Path) -> int:
         return run.status().n_windows
 
 
-def _follow_and_exit(table: Path, folder: Path, commit_seconds: float, writer: int) -> None:
+def _choose_death(mode: str, rng: random.Random) -> None:
+    """Choose where the process is killed, unless that is left to time."""
+    if mode == "commit":
+        _die_at(store, "insert_commit", rng.randint(1, 4))
+    if mode == "join":
+        place = rng.choice(
+            [
+                (store, "_delete_parts"),
+                (store.Store, "remove_files"),
+                (store, "insert_part"),
+                (compaction, "write_compacted_file"),
+            ]
+        )
+        _die_at(*place, rng.randint(1, 3), is_after=rng.random() < 0.5)
+    if mode == "levels":
+        _die_at(store.Store, "note", rng.randint(1, 6), is_after=rng.random() < 0.5)
+
+
+def _choose_level(folder: Path, rng: random.Random, before: str | None) -> str | None:
+    """Show another level; the one that was chosen before must still be shown."""
+    if not (folder / "run.sqlite").exists():
+        return None
+    with Run.open(folder) as run:
+        if run.levels is None:
+            return None
+        if before not in (None, run.levels.chosen):
+            raise AssertionError(f"level {before} was chosen, {run.levels.chosen} is shown")
+        level = rng.choice(LEVELS)
+        run.choose_level(level)
+    return level
+
+
+def _follow_and_exit(
+    table: Path, folder: Path, commit_seconds: float, writer: int, *, has_levels: bool
+) -> None:
     code = 1
     try:
         run_cases.follow(
             table,
             folder,
             commit_seconds=commit_seconds,
+            has_levels=has_levels,
             on_window=lambda record, batch: os.write(writer, b".") if record.step % 3 == 0 else 0,
         )
         code = 0

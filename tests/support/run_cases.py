@@ -12,6 +12,7 @@ import pandas as pd
 from dynmeans import Penalties, Run
 from dynmeans.follow.model_config import ModelConfig
 from dynmeans.runs.configuration import RunConfig
+from dynmeans.runs.levels import write_levels
 from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.reading.windows import Windows
@@ -50,15 +51,28 @@ def follow(
     options: WindowOptions = OPTIONS,
     commit_seconds: float = 2.0,
     on_window: Any = None,
+    has_levels: bool = False,
     **settings: Any,
 ) -> int:
-    """Make the run or go on with it, as the command line does."""
-    config = config_for(table, options, **settings)
+    """Make the run or go on with it, as the command line does; with levels after each commit."""
+    config = config_for(table, options, families=has_levels, **settings)
     is_there = (folder / "run.sqlite").exists()
     run = Run.open(folder, config) if is_there else Run.create(folder, config)
     with run, Source(str(table)) as source:
         windows = Windows(source, options, run.position)
-        return run.process_all(windows, commit_seconds=commit_seconds, on_window=on_window)
+        hooks = {"on_window": on_window}
+        if has_levels:
+            hooks["after_commit"] = lambda: write_levels(run.store)
+        n_windows = run.process_all(windows, commit_seconds=commit_seconds, **hooks)
+        if has_levels:
+            write_levels(run.store)
+        return n_windows
+
+
+def show_level_of(folder: Path, other: Path) -> None:
+    """Show another run at the level at which a run is shown."""
+    with Run.open(folder) as run, Run.open(other) as changed:
+        changed.choose_level(run.levels.chosen)
 
 
 def contents(folder: Path) -> dict[str, Any]:

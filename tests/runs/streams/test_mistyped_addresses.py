@@ -115,6 +115,26 @@ def test_a_mistyped_source_or_sink_is_refused_without_its_secrets(
         assert told.strip()
 
 
+@pytest.mark.parametrize("address", ["redis://me:{}@h/0", "reddis://:{}@h", "s3://k:{}@b/run/"])
+def test_an_address_in_place_of_a_run_is_refused_without_its_secrets(
+    address, rows, tmp_path, capfd, caplog, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    address = address.format(SECRET)
+    many = ["-f", "x", "--rows-per-window", "2", "--new-penalty", "1"]
+    for words in (
+        ["status", address],
+        ["report", address],
+        ["serve", address],
+        ["send", address, "--labels-to", "redis://h/0?stream=s"],
+        ["cluster", rows, *many, "-o", address],
+        ["cluster", rows, *many, "--labels-to", address, "-o", address],
+    ):
+        code, told = refused(words, tmp_path, capfd, caplog)
+        assert code != 0, words
+        assert told.strip()
+
+
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_mistyped_addresses_of_alerts_are_refused_without_their_secrets(address, tmp_path):
     for target in ("stream", "webhook"):

@@ -32,13 +32,16 @@ def _attack(rng: random.Random) -> int:
             frame.to_parquet(table, index=False)
         else:
             frame.to_csv(table, index=False)
-        run_cases.follow(table, folder / "unbroken")
-        mode, n_kills = rng.choice(["random", "random", "commit", "join"]), rng.randint(5, 40)
+        mode = rng.choice(["random", "random", "commit", "join", "levels"])
+        n_kills = rng.randint(5, 40)
+        run_cases.follow(table, folder / "unbroken", has_levels=mode == "levels")
         command = [sys.executable, str(_TESTS / "kill_driver.py"), str(table)]
         command += [str(folder / "killed"), str(n_kills), str(rng.randrange(10**6)), mode]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise AssertionError(f"a resumed run failed: {done.stderr.strip()[-300:]}")
+        if mode == "levels":
+            run_cases.show_level_of(folder / "killed", folder / "unbroken")
         expected, found = (run_cases.contents(folder / name) for name in ("unbroken", "killed"))
         for part in expected:
             if found[part] != expected[part]:

@@ -4,6 +4,7 @@ import dataclasses
 import errno
 import json
 import os
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
@@ -127,7 +128,7 @@ class Store:
 
     @property
     def run_id(self) -> str:
-        """What tells the run from one that replaces it in its folder."""
+        """The ID that distinguishes the run from one that replaces it in its folder."""
         found = self.query("SELECT run_id FROM run_info")
         if not found:
             raise damage_error(self.folder, "its identity is missing")
@@ -156,7 +157,7 @@ class Store:
         return found
 
     def _n_labels(self) -> int | None:
-        """Return how many rows all parts hold, as the manifest says."""
+        """Return how many rows all parts hold, by the manifest."""
         manifest = self._settings("manifest")
         counts = manifest.get("counts")
         return None if counts is None else counts["n_rows"] - manifest.get(N_LABELS_REMOVED, 0)
@@ -187,7 +188,7 @@ class Store:
         return bool(self.query("SELECT 1 FROM memory"))
 
     def has_token(self, token: str) -> bool:
-        """Say whether a call of that name was committed."""
+        """Return whether a call of that name was committed."""
         return bool(list(self.rows("idempotency_keys", "WHERE key = ?", [token])))
 
     @property
@@ -318,6 +319,8 @@ def _insert_configuration(connection: sqlite3.Connection, fields: Mapping[str, A
 def check_may_create(folder: Path, overwrite: bool) -> None:
     """Refuse a place where no run can be made, or that holds something else."""
     if not folder.exists():
+        if re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]+:", folder.parts[0] if folder.parts else ""):
+            raise ValueError("a run must be a folder on this machine, not an address.")
         parent = next(path for path in folder.absolute().parents if path.exists())
         if not (parent.is_dir() and os.access(parent, os.W_OK)):
             raise PermissionError(f"cannot make the run {str(folder)!r} in {str(parent)!r}.")
@@ -340,7 +343,7 @@ def check_may_create(folder: Path, overwrite: bool) -> None:
 
 
 def _is_empty(folder: Path) -> bool:
-    """Say whether a run took nothing in: what made it failed before its first commit."""
+    """Return whether a run took nothing in: what made it failed before its first commit."""
     path = folder / DATABASE
     with closing(open_database(path)) as connection, database_errors(path):
         return is_empty_run(connection)
