@@ -1,6 +1,6 @@
 """Public names listed once, in a package's ``__init__.pyi``, and loaded when first used.
 
-Type checkers read the stub; at run time it says which module each name comes from. So
+Type checkers read the stub; at run time it maps each name to its module. So
 ``import dynmeans`` stays light, and optional packages are needed only by those who use them.
 """
 
@@ -61,7 +61,7 @@ def public_names(
 
 
 def what_is_needed(error: ModuleNotFoundError) -> str | None:
-    """Say which package is missing and how to get it, where an extra of ours brings it."""
+    """Return which package is missing and how to get it, where an extra of ours brings it."""
     missing = (error.name or "").partition(".")[0]
     extra = EXTRAS.get(missing)
     told = f"needs {missing}: pip install 'dynmeans[{extra}]', or '.[{extra}]' in a checkout."

@@ -14,7 +14,7 @@ from dynmeans import ClusterState, Penalties, step
 from dynmeans.algorithm.assign_params import prior_weights
 from dynmeans.algorithm.cluster import cluster
 from dynmeans.algorithm.deep_search import run_deep_search
-from dynmeans.algorithm.sets import Batch
+from dynmeans.algorithm.sets import SetsBatch
 from dynmeans.algorithm.splits import first_halves
 from dynmeans.records.orders import SEARCHES
 
@@ -237,7 +237,7 @@ def test_a_few_points_are_not_plainly_another_cluster(n, n_away, is_plain):
     points = np.append(np.linspace(-0.01, 0.01, n), np.full(n_away, 3.0))[:, None]
     rows = np.arange(len(points))
     state, penalties = ClusterState.empty(1), Penalties(1.0, max_gap=5, reach=1.2)
-    batch = Batch(points, np.ones(len(points)), state, penalties, rows)
+    batch = SetsBatch(points, np.ones(len(points)), state, penalties, rows)
     halves = first_halves(batch, rows, points.mean(axis=0))
     assert halves.are_two
     assert halves.is_clear()

@@ -122,7 +122,7 @@ def test_length_of_a_window_may_be_a_timedelta_and_times_may_be_periods(frame, f
 
 
 def test_rows_that_all_lack_a_value_are_an_error_that_says_so(frame):
-    with pytest.raises(ValueError, match="it is empty, or every row lacks a value"):
+    with pytest.raises(ValueError, match="every row of the input lacks a value: 400 lack 'x'"):
         dynmeans.cluster(frame.assign(x=np.nan), **WHEN)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dynmeans.mixture.carried_sample import choose_sample, identities, seen_in_posterior
+from dynmeans.mixture.carried_sample import choose_sample, identities, read_posterior
 from dynmeans.mixture.variational import VariationalPosterior
 from dynmeans.records.mixture import MixtureState
 
@@ -53,7 +53,7 @@ def test_posterior_is_read_by_its_most_probable_components():
         variances=np.arange(1.0, 6.0),
         bounds=np.zeros(1),
     )
-    labels, (n, means, variances) = seen_in_posterior(q, n_old=2)
+    labels, (n, means, variances) = read_posterior(q, n_old=2)
     assert labels.tolist() == [2, 1, 3]
     np.testing.assert_allclose(n, [0.0, 0.7, 1.0, 0.8])
     assert means[:, 0].tolist() == [0.0, 1.0, 4.0, 2.0]

@@ -3,8 +3,10 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import dynmeans
 from dynmeans import DynamicMeans, find_families
 from dynmeans.report import report_data, write_report
 from dynmeans.report.encode import pack_chunk
@@ -150,3 +152,72 @@ def test_a_warning_about_touching_clusters_is_remedied_by_the_level_that_joins_t
     shown.run("dynmeansReport.describe({ warnings: arguments[0] })", warning)
     shown.click(".warnings .plain")
     assert shown.find("#level-default").get_attribute("aria-pressed") == "true"
+
+
+@pytest.fixture(scope="module")
+def joined(tmp_path_factory):
+    """A run at its default level, whose groups come, go and return; and its page."""
+    rng = np.random.default_rng(3)
+    rows = []
+    for window in range(40):
+        for place in range(6):
+            # Two subclusters each, of which now one and now the other is seen; or neither.
+            seen = [side for side in (0.0, 1.0) if rng.random() < 0.7 and (window + place) % 9 < 6]
+            for side in seen:
+                found = rng.normal((20.0 * place + side, 0.0), 0.2, (15, 2))
+                rows += [(window, *point) for point in found.tolist()]
+    frame = pd.DataFrame(rows, columns=["n", "east", "north"])
+    folder = tmp_path_factory.mktemp("joined") / "run"
+    found = dynmeans.cluster(
+        frame, features=["east", "north"], window_column="n", new_penalty=0.4, max_gap=2.5,
+        level="default", run_folder=folder,
+    )  # fmt: skip
+    return found, found.report(folder.parent / "joined.html")
+
+
+def test_events_of_joined_clusters_are_those_of_the_run(page, joined):
+    found, path = joined
+    page.open(path)
+    page.settle()
+    shown = page.run(
+        "return dynmeansReport.store.events.map(({batch, kind, id, other, gap}) =>"
+        " [batch.step, kind, id, other, Number.isFinite(gap) ? gap : -1])"
+    )
+    columns = ["step", "kind", "cluster_id", "other_id", "gap"]
+    events = found.events[found.events["kind"] != "moved"][columns].fillna(-1)
+    assert {"born", "returned", "vanished", "forgotten"} <= set(events["kind"])
+    assert len(found.clusters) < len(found.subclusters)
+    expected = events.to_numpy().tolist()
+    assert sorted(shown) == sorted(expected)
+    assert page.run("return dynmeansReport.store.batches.map((one) => one.nRemembered)") == [
+        record.n_remembered for record in found.run().history(labels=False, joined=True)
+    ]
+
+
+def test_a_page_of_joined_clusters_opens_on_the_last_batch_with_nearly_the_most(page, joined):
+    _, path = joined
+    page.open(path)
+    page.settle()
+    sizes = page.run("return dynmeansReport.store.batches.map(({ids}) => ids.length)")
+    last = max(at for at, size in enumerate(sizes) if size >= 0.9 * max(sizes))
+    assert page.run("return dynmeansReport.view.index") == last < len(sizes) - 1
+
+
+def test_matches_that_a_warning_suggests_are_shown_as_one_and_apart_again(shown):
+    left, middle, _ = pairs_of(shown)
+    warning = [{"text": "Perhaps the same.", "advises": {"suggested_matches": ""}}]
+    shown.run(
+        "Object.assign(dynmeansReport.store.header, {suggested_matches: arguments[1]});"
+        "dynmeansReport.describe({ warnings: arguments[0] })",
+        warning,
+        [[left[0], left[1], 2.0], [left[1], middle[0], 2.0]],
+    )
+    sizes = "return [...dynmeansReport.store.clusters].map(([id, {total}]) => [id, total])"
+    before = dict(shown.run(sizes))
+    shown.click("#warnings .plain")
+    after = dict(shown.run(sizes))
+    assert len(after) == 4
+    assert after[min(left[0], middle[0])] == sum(before[k] for k in (*left, middle[0]))
+    assert shown.text("#warnings .plain") == "Show apart"
+    shown.click("#warnings .plain")
+    assert dict(shown.run(sizes)) == before

@@ -13,7 +13,7 @@ from dynmeans.engine.batch import Batch
 from dynmeans.follow.follow import follow
 from dynmeans.follow.init_memory import begin
 from dynmeans.follow.model_config import ModelConfig
-from dynmeans.follow.predict import expected
+from dynmeans.follow.predict import forecast_clusters
 from dynmeans.inputs.input_error import InputError
 from dynmeans.metrics import accuracy_global
 from dynmeans.spaces.geo import EARTH_RADIUS, Geo
@@ -171,7 +171,7 @@ def test_what_goes_round_is_expected_round_the_bend(space, fields):
         batches, new_penalty=lambda_, space=space, motion="constant_velocity", reach=4.0
     )
     assert set(labels) == {0}
-    place = expected(model_config, memory, 9.0).centers[0, -1]
+    place = forecast_clusters(model_config, memory, 9.0).centers[0, -1]
     assert abs((place - (290.5 + 90.0) + 180.0) % 360.0 - 180.0) < 5.0
 
 

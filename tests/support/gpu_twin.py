@@ -133,7 +133,7 @@ class TwinRows:
         self.is_listed[listed] = True
 
     def attracted_rows(self, versions, start, low, new_penalty):
-        opened, slots, since = versions.opened()
+        opened, slots, since = versions.added_slots()
         listed = np.flatnonzero((self.labels >= 0) & (self.keys >= low))
         choices = self.cheapest(listed, opened, new_penalty)
         found = choices != OPEN_NEW

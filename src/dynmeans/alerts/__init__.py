@@ -1,1 +1,1 @@
-"""Rules over what happens in a run, and who is told."""
+"""Alert rules over the events of a run, and their delivery."""

@@ -1,4 +1,4 @@
-"""Telling a command, a webhook or a stream: each has a queue and a thread beside the run."""
+"""Deliver alerts to commands, webhooks and streams: each has a queue and a thread."""
 
 import http.client
 import json
@@ -47,7 +47,7 @@ def make_delivery_workers(
 
 
 def drain(couriers: "Sequence[DeliveryWorker]", stop: threading.Event) -> None:
-    """Deliver what waits; where the run is told to stop, only for a while."""
+    """Deliver the queued alerts; if the run is stopping, for a limited time."""
     for courier in couriers:
         courier.drain()
     end = math.inf
@@ -77,18 +77,18 @@ class DeliveryWorker:
         self._thread.start()
 
     def wake(self) -> None:
-        """Say that there may be more to deliver."""
+        """Wake the thread: there may be more to deliver."""
         if self._error is not None:
             raise self._error
         self._news.set()
 
     def drain(self) -> None:
-        """Say that nothing more will come: deliver until one cannot be delivered."""
+        """Deliver the rest until one cannot be delivered; no more will be added."""
         self._is_last = True
         self.wake()
 
     def is_finished(self, seconds: float) -> bool:
-        """Wait so long; say whether all was delivered, or one could not be."""
+        """Wait so long; return whether all was delivered, or one could not be."""
         self._thread.join(seconds)
         if self._error is not None:
             raise self._error
@@ -180,7 +180,7 @@ def _run_command(rule: Rule, text: str) -> None:
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *arguments: Any) -> None:
-        """Alerts go where the rule says, and nowhere else."""
+        """Refuse redirects: an alert goes to the address of its rule only."""
 
 
 class _Deadline(urllib.request.HTTPSHandler, urllib.request.HTTPHandler):

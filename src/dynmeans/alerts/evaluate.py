@@ -13,7 +13,7 @@ RuleState = Mapping[int, float]
 
 
 class Alert(NamedTuple):
-    """One thing to tell; `id` is the same however often the window is looked at."""
+    """One alert; `id` is the same each time its window is evaluated."""
 
     rule: str
     step: int

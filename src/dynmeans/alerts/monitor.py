@@ -1,4 +1,4 @@
-"""Watch: looks at each committed window once, and keeps what is to be told until it was."""
+"""Evaluate each committed window once, and store alerts until they are delivered."""
 
 import json
 import threading
@@ -112,7 +112,7 @@ class AlertMonitor:
 
 
 def replay_alerts(run: Run, rules: Sequence[Rule]) -> list[Alert]:
-    """Return what these rules find in the windows of a run; nothing is stored, nobody is told."""
+    """Return what these rules find in the windows of a run; nothing is stored or delivered."""
     records, kept = (
         list(run.history(labels=False)),
         dict[str, RuleState]((r.name, {}) for r in rules),
@@ -130,7 +130,7 @@ def _max_gap_of(run: Run) -> float:
 
 
 def _rule_fingerprint(rule: Rule) -> dict[str, Any]:
-    """What a rule looks for, whoever is told."""
+    """Return a digest of a rule without its delivery."""
     found: dict[str, Any] = json.loads(json.dumps(asdict(rule)))
     return {name: value for name, value in found.items() if name not in TARGETS}
 

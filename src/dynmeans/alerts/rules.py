@@ -1,4 +1,4 @@
-"""Rules of one TOML file: what is watched for, and who is told."""
+"""Alert rules of one TOML file: events and deliveries."""
 
 import sys
 import tomllib
@@ -141,7 +141,7 @@ def _box(
 
 
 def _is_real(value: Any) -> bool:
-    """Say whether a value is a number that a float can hold, or infinity."""
+    """Return whether a value is a number that a float can hold, or infinity."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return isinstance(value, float) or abs(value) <= sys.float_info.max

@@ -12,7 +12,7 @@ from dynmeans.algorithm.cluster import NO_FALL, Solution, run_passes
 from dynmeans.algorithm.cost import clustering_cost
 from dynmeans.algorithm.identities import assign_identities
 from dynmeans.algorithm.merges import merge_sets
-from dynmeans.algorithm.sets import Batch, Sets
+from dynmeans.algorithm.sets import Sets, SetsBatch
 from dynmeans.algorithm.single_points import move_single_points
 from dynmeans.algorithm.splits import split_sets
 from dynmeans.records.arrays import FloatArray, IntArray
@@ -36,7 +36,7 @@ def run_deep_search(
 
     At depth 1 sets that are plainly two are split, and nothing else is moved.
     """
-    batch = Batch(points, point_weights, state, penalties, order)
+    batch = SetsBatch(points, point_weights, state, penalties, order)
     is_last, has_converged = len(order) == 0, True
     while not (is_last and has_converged):
         sets = Sets(batch, found.labels)

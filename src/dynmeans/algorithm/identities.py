@@ -16,7 +16,7 @@ from dynmeans.records.arrays import FloatArray
 
 
 def assign_identities(sets: Sets, least: float) -> bool:
-    """Give the sets the identities of the cheapest matching; say whether L_t fell.
+    """Give the sets the identities of the cheapest matching; return whether L_t fell.
 
     A group keeps what it has unless the other matching is cheaper by more than `least`.
     """

@@ -19,10 +19,10 @@ def find_events(
     *,
     are_means: bool = True,
 ) -> list[Event]:
-    """Say what the batch that came `elapsed` steps after `before` did to each cluster.
+    """Return the events of the batch that came `elapsed` steps after `before`.
 
-    Splits and mergers are told from where the masses of clusters lie, which takes centers that
-    `are_means`: one of length 1 does not say how far out its points lie.
+    Splits and merges are inferred from the masses of clusters, which takes centers that
+    `are_means`: one of length 1 does not show how far out its points lie.
 
     >>> before = ClusterState([4], [[0.0]], [9.0], [1.0], next_id=5)
     >>> after = ClusterState([4, 5], [[0.0], [7.0]], [9.0, 3.0], [2.0, 1.0], next_id=6)

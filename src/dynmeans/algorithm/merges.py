@@ -9,7 +9,7 @@ from dynmeans.algorithm.sums import squared_distances
 
 
 def merge_sets(sets: Sets, least: float) -> bool:
-    """Merge pairs for which L_t falls by more than `least`, the best first; say whether any did.
+    """Merge pairs for which L_t falls by more than `least`, the best first; return whether any did.
 
     Each set takes part in one merge at most: after it, other pairs stand differently.
     """

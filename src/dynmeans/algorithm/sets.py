@@ -20,7 +20,7 @@ from dynmeans.records.state import ClusterState
 NEW = -1  # the owner of a set that is a new cluster
 
 
-class Batch:
+class SetsBatch:
     """What stays as it is while the sets change: the points, in which order, and the memory."""
 
     def __init__(
@@ -59,7 +59,7 @@ class Batch:
 class Sets:
     """The sets with their members in visiting order, n, n m, and owners."""
 
-    def __init__(self, batch: Batch, labels: IntArray) -> None:
+    def __init__(self, batch: SetsBatch, labels: IntArray) -> None:
         self.batch = batch
         slots = labels[batch.order]
         active = np.unique(slots)
@@ -104,7 +104,7 @@ class Sets:
         return center
 
     def cheapest_free(self, n: float, mean: FloatArray) -> tuple[float, int]:
-        """The lowest term of a set that may take any identity nobody holds; ties to the oldest."""
+        """The lowest term of a set that may take any identity no one holds; ties to the oldest."""
         lowest, owner = np.inf, NEW
         for j in np.flatnonzero(~self.is_taken).tolist():
             term = self.batch.term(n, mean, j)

@@ -15,7 +15,7 @@ FEW = 16  # points
 
 
 def move_single_points(sets: Sets, least: float) -> bool:
-    """Ask the members of small sets, in visiting order; say whether L_t fell."""
+    """Ask the members of small sets, in visiting order; return whether L_t fell."""
     small = [k for k in range(len(sets)) if 0 < len(sets.members[k]) <= FEW]
     home = {int(i): k for k in small for i in sets.members[k]}
     has_changed = False

@@ -1,7 +1,7 @@
 """A move of the deeper search: one set becomes two.
 
 Algorithm 2 moves one point at a time, so two clouds under one center stay together as long as no
-point is farther than sqrt(lambda) from it. Two means of the set (Lloyd's) tell them apart.
+point is farther than sqrt(lambda) from it. Two means of the set (Lloyd's) separate them.
 
 L_t alone would not do: the scatter of a set grows with its points while lambda does not, and with
 enough points any cloud is cheaper in two. So the division must also be clearer than what cutting an
@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynmeans.algorithm.sets import NEW, Batch, Sets
+from dynmeans.algorithm.sets import NEW, Sets, SetsBatch
 from dynmeans.algorithm.sums import squared_distances
 from dynmeans.records.arrays import FloatArray, IntArray
 
@@ -32,7 +32,7 @@ class Halves:
     `parted_by` are the means by which the rows were last divided.
     """
 
-    def __init__(self, batch: Batch, rows: IntArray, a: FloatArray, b: FloatArray, turns: int):
+    def __init__(self, batch: SetsBatch, rows: IntArray, a: FloatArray, b: FloatArray, turns: int):
         """Lloyd's turns from the centers a and b; ties stay in the first part."""
         self.batch, self.rows, self.means = batch, rows, np.stack([a, b])
         self.is_second = np.zeros(len(rows), dtype=bool)
@@ -89,7 +89,7 @@ class Halves:
 
 
 def split_sets(sets: Sets, least: float, *, require_clear_gap: bool = False) -> bool:
-    """Split every set that is clearly (plainly) two, and the parts again; say whether L_t fell."""
+    """Split every set that is clearly two, and the parts again; return whether L_t fell."""
     k, has_changed = 0, False
     while k < len(sets):
         if _split(sets, k, least, require_clear_gap):
@@ -161,7 +161,7 @@ def halves_of(sets: Sets, k: int, *, require_clear_gap: bool = False) -> Halves 
     return halves
 
 
-def first_halves(batch: Batch, rows: IntArray, center: FloatArray) -> Halves:
+def first_halves(batch: SetsBatch, rows: IntArray, center: FloatArray) -> Halves:
     """Return the first members of a set in two, from the farthest of them."""
     first = batch.points[rows]
     a = first[np.argmax(squared_distances(first, center))]

@@ -77,7 +77,7 @@ def _courses(
 def is_revivable(
     ages: np.ndarray[tuple[int, ...], np.dtype[np.float64]], penalties: Penalties, elapsed: float
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
-    """Say which clusters some later batch could still revive: Q dt <= lambda.
+    """Return which clusters some later batch could still revive: Q dt <= lambda.
 
     The next batch is taken to come at least one step later, unless this one came sooner
     than that itself; then it may come at any moment (decision 0003).

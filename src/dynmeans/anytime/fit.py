@@ -178,7 +178,7 @@ def fit_anytime(source: Any, **options: Any) -> AnytimeResult:
     Returns
     -------
     AnytimeResult
-        After the last batch; `stop_reason` says why it was the last.
+        After the last batch; `stop_reason` is the reason.
 
     Examples
     --------

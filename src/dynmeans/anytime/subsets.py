@@ -22,7 +22,7 @@ _MAX_READS, _MAX_BLOCKS = 1024, 1 << 20
 def open_subsets(
     source: Any, batch_size: int, holdout_size: int, rng: np.random.Generator
 ) -> "ArraySubsets | IteratorSubsets":
-    """Tell what kind of source this is."""
+    """Return the subsets of a source of this kind."""
     if isinstance(source, np.ndarray):
         return ArraySubsets(source, batch_size, holdout_size, rng)
     if isinstance(source, Iterable) and not isinstance(source, str) and not hasattr(source, "dask"):

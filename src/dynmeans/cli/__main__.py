@@ -52,7 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _handle_broken_pipe() -> int:
-    """Whoever reads the output has had enough, as `head` has; the rest has nowhere to go."""
+    """Exit quietly if the pipe is closed, as by `head`."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1)
     return 0
 
@@ -101,7 +101,7 @@ def _warn(message: Warning | str, words: list[str]) -> None:
 
 
 def _exit_interrupted(words: list[str]) -> int:
-    """Say what is safe and how to resume; only `cluster` leaves work behind."""
+    """Print what is stored and how to resume; only `cluster` leaves work behind."""
     told = "nothing was written."
     if words[:1] == ["cluster"]:
         told = "what was committed is safe; dynmeans status says how far. To resume, run it again"
@@ -111,7 +111,7 @@ def _exit_interrupted(words: list[str]) -> int:
 
 
 def _message_of(error: Exception, words: list[str]) -> str:
-    """Return what the error says, with options where it names arguments."""
+    """Return the message of the error, with options in place of arguments."""
     if isinstance(error, ModuleNotFoundError) and (told := what_is_needed(error)):
         return f"this {told}"
     if isinstance(error, OSError) and error.strerror and error.filename:

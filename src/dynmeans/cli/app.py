@@ -58,4 +58,4 @@ def _options(
         bool, typer.Option("--debug", help="Show where an error came from; anywhere in a command.")
     ] = False,
 ) -> None:
-    """Say which options there are; `main` answers to them."""
+    """Return which options there are; `main` answers to them."""

@@ -25,7 +25,7 @@ NO_NAMES: Mapping[int, str] = {}
 
 
 def print_start(job: ClusterJob) -> None:
-    """Say what a stream is read for, where it goes on, and what it waits for first."""
+    """Print the source of a stream, where it resumes, and what it waits for first."""
     if (job.out / "run.sqlite").exists():
         with Run.open(job.out) as run:
             status = run.status()
@@ -45,7 +45,7 @@ def print_start(job: ClusterJob) -> None:
 
 
 def show_suggestion(found: Suggestion) -> None:
-    """Say what was chosen before the run begins."""
+    """Print the parameters chosen before the run begins."""
     log_line(" ".join(with_flags(sentence, ["cluster"]) for sentence in found.explanation_lines))
     print_warnings(found)
 
@@ -58,7 +58,7 @@ def print_warnings(found: Suggestion) -> None:
 
 
 def show_families(families: Families, names: Mapping[int, str] = NO_NAMES) -> None:
-    """Say how many there are, and the members of each that has several."""
+    """Return how many there are, and the members of each that has several."""
     n_clusters_total = format_count(len(families.tree.ids), "identity")
     print_line(
         f"{n_clusters_total} in {format_count(families.n_families, 'family')} at level "
@@ -81,7 +81,7 @@ def show_families(families: Families, names: Mapping[int, str] = NO_NAMES) -> No
 def print_family_count(
     families: Families, asked: float | tuple[float, float], folder: Path
 ) -> None:
-    """Say so where there are other than about as many families in a window as were asked for."""
+    """Print a line if the number of families in a window is far from the hint."""
     note = Hint(*check_range("n_clusters", asked), is_joined=True).render(families.mean_per_batch)
     if note is not None:
         log_line(with_flags(note, ["cluster"], str(folder)))
@@ -96,7 +96,7 @@ def families_fields(families: Families) -> dict[str, Any]:
 def show_result(
     result: JobResult, families: Families | None, *, time: str | None, as_json: bool
 ) -> None:
-    """Say what was done: one JSON object, or lines for people and logs; `time` is a column."""
+    """Print the result: one JSON object, or lines of text; `time` is a column."""
     if as_json:
         found = {} if families is None else {"families": families_fields(families)}
         print_json({**_fields_of_result(result), **found})
@@ -150,7 +150,7 @@ def print_result(result: JobResult) -> None:
 
 
 def _print_dropped_rows(result: JobResult, time: str | None) -> None:
-    """Say how many rows have no label, and why."""
+    """Return how many rows have no label, and why."""
     status = result.status
     if text := dropped_rows_message(status.n_dropped_rows, result.missing, time, result.unread):
         is_much = status.n_dropped_rows > _MUCH * (status.n_rows + status.n_dropped_rows)

@@ -46,20 +46,20 @@ def log_line(text: str, level: str = "info") -> None:
 
 
 def is_json() -> bool:
-    """Say whether lines about the work are JSON objects."""
+    """Return whether lines about the work are JSON objects."""
     return _as_json
 
 
 class _StderrHandler(logging.Handler):
-    """Says what the library logs, one line each."""
+    """Prints log records of the library, one line each."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Say one thing."""
+        """Print one record."""
         log_line(record.getMessage(), record.levelname.lower())
 
 
 def log_to_standard_error(*, as_json: bool = False) -> None:
-    """Say warnings of the library as they come, such as of a place that is out of reach."""
+    """Print warnings of the library, such as that a source cannot be reached."""
     global _as_json
     _as_json = as_json
     logger = logging.getLogger("dynmeans.runs")

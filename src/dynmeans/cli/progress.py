@@ -12,7 +12,7 @@ from dynmeans.runs.run import OnWindow
 
 
 def while_choosing() -> AbstractContextManager[Any]:
-    """Say that parameters are being chosen."""
+    """Print that parameters are being chosen."""
     if not sys.stderr.isatty():
         return nullcontext()
     from rich.console import Console

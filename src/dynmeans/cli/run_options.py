@@ -1,4 +1,4 @@
-"""Options of `dynmeans cluster` about what follows a commit, what a run keeps and what is said."""
+"""Options of `dynmeans cluster` for actions after a commit, stored rows and printed output."""
 
 from dataclasses import dataclass
 from functools import partial

@@ -21,11 +21,11 @@ from dynmeans.follow.model_config import PARAMETERS, ModelConfig
 from dynmeans.inputs.numbers import check_number
 from dynmeans.inputs.old_names import suggest_name
 from dynmeans.records.penalties import AUTO, Penalties
-from dynmeans.records.suggestion import emit_warnings
+from dynmeans.records.suggestion import SuggestionWarning, emit_warnings
 from dynmeans.runs.cluster_job import ClusterJob, JobCallbacks
 from dynmeans.runs.configuration import N_KEPT
 from dynmeans.runs.input import Input
-from dynmeans.runs.levels import checked_level
+from dynmeans.runs.levels import check_level
 from dynmeans.runs.reading.sources.reading_options import ReadingOptions
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.spaces.sparse_rows import is_sparse
@@ -163,7 +163,7 @@ def cluster(
         unset_fields=[name for name in depends_on_rows("cluster") if name not in options],
         name_by=name_by or text,
         sample_size=sample_size,
-        level=None if level is None else checked_level(level),
+        level=None if level is None else check_level(level),
         noise=None if noise is None else check_number("noise", noise, at_least=0),
     )
     shown = JobCallbacks(progress=notebook_progress)
@@ -173,6 +173,8 @@ def cluster(
         warnings.warn(text, DroppedRowsWarning, stacklevel=2)
     if done.stop_words is not None:
         warnings.warn(str(done.stop_words), StopWordWarning, stacklevel=2)
+    if done.missed_number is not None:
+        warnings.warn(str(done.missed_number), SuggestionWarning, stacklevel=2)
     if done.suggestion is not None:
         emit_warnings(done.suggestion.warnings)
     return found

@@ -13,7 +13,6 @@ import numpy as np
 import pyarrow as pa
 
 from dynmeans.inputs.input_error import InputError
-from dynmeans.records.arrays import IntArray
 from dynmeans.spaces.sparse_rows import check_space_of_sparse, project_rows
 
 LABEL, VECTOR = "cluster_id", "vector"
@@ -36,15 +35,21 @@ class InputTable:
             return _polars().from_arrow(table)
         return table.to_pandas()
 
-    def labels(self, labels: IntArray, is_known: Any, keys: Any = None) -> Any:
-        """Return one label for each row, null where it was left out, on the frame's own index."""
+    def column(self, name: str, values: Any, is_known: Any, keys: Any = None) -> Any:
+        """Return one value for each row, null where it was left out, on the frame's own index."""
         if self.library == "pandas":
             import pandas as pd
 
-            values = labels if is_known.all() else pd.arrays.IntegerArray(labels, ~is_known)
-            return pd.Series(values, index=keys if self.index is None else self.index, name=LABEL)
-        column = pa.array(labels, mask=~is_known)
-        return _polars().Series(LABEL, column) if self.library == "polars" else column
+            if not is_known.all():
+                is_float = values.dtype.kind == "f"
+                values = (
+                    np.where(is_known, values, np.nan)
+                    if is_float
+                    else pd.arrays.IntegerArray(values, ~is_known)
+                )
+            return pd.Series(values, index=keys if self.index is None else self.index, name=name)
+        column = pa.array(values, mask=~is_known)
+        return _polars().Series(name, column) if self.library == "polars" else column
 
 
 def with_dates(table: pa.Table, zone: str | None) -> pa.Table:

@@ -47,7 +47,7 @@ class LevelsShown(Mapping[str, LevelShown]):
         return len(self._levels)
 
     def __repr__(self) -> str:
-        """Say each in a sentence."""
+        """Return one sentence per level."""
         return "\n".join(
             f"{'*' if one.is_chosen else ' '} {one.name:<8}{one.sentence}" for one in self.values()
         )

@@ -40,14 +40,14 @@ def summary_lines(
 
 
 def counts_text(status: RunStatus) -> list[str]:
-    """Say at which level clusters are counted, and which rows have none; nothing for none."""
+    """Return the level at which clusters are counted, and the rows without one."""
     told = []
     if status.n_subclusters != status.n_clusters_total:
         told.append(f"{format_count(status.n_subclusters, 'subcluster')} (level={status.level!r})")
     if status.n_noise:
         told.append(f"{format_count(status.n_noise, 'row')} of noise")
     if status.n_unconfirmed:
-        told.append(f"{status.n_unconfirmed:,} unconfirmed")
+        told.append(f"{format_count(status.n_unconfirmed, 'cluster')} unconfirmed")
     if status.n_dropped_rows:
         told.append(f"{format_count(status.n_dropped_rows, 'row')} left out")
     return [", ".join(told)] if told else []
@@ -59,7 +59,7 @@ def dropped_rows_message(
     time: str | None = None,
     unread: str = "",
 ) -> str:
-    """Say how many rows have no label, and why; `unread` is a time that could not be read.
+    """Return how many rows have no label, and why; `unread` is a time that could not be read.
 
     >>> dropped_rows_message(3, {"lon": 2, "lat": 1})
     '3 rows were left out and have no label: 2 without a value for lon, 1 without a value for lat.'

@@ -43,7 +43,7 @@ class ReportView:
 
         Where rows are selected by a box or filtered, these are the rows among those drawn.
         """
-        chosen = self._connected().selection
+        chosen = self._require_widget().selection
         ids = [int(k) for k in chosen.get("clusters") or ()]
         at = chosen.get("rows")
         if at is None:
@@ -56,17 +56,17 @@ class ReportView:
 
         `step` is the window to show, by default the one shown, or the last that has them.
         """
-        widget = self._connected()
+        widget = self._require_widget()
         n = widget.wish.get("n", 0) + 1  # The same wish twice is two wishes
         widget.wish = {"clusters": [int(k) for k in cluster_ids], "step": step, "n": n}
 
-    def _connected(self) -> Any:
+    def _require_widget(self) -> Any:
         if self.widget is None:
             raise InputError("", "the page is not connected to Python", hint=_WAY_OUT)
         return self.widget
 
     def __repr__(self) -> str:
-        """Say what is chosen."""
+        """Return the selection as text."""
         if self.widget is None:
             return "ReportView()"
         ids, rows = self.selected

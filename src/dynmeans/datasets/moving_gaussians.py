@@ -57,7 +57,7 @@ def moving_gaussians(
     max_hidden : int
         It stays away for 1 to `max_hidden` steps, uniformly.
     noise : {"isotropic", "radial"}
-        Standard deviation per axis, as the paper says; or a length from N(0, s) in a uniform
+        Standard deviation per axis, as in the paper; or a length from N(0, s) in a uniform
         direction, as in the authors' example.
     motion_model : {"random_walk", "constant_velocity"}
         Centers wander: each move is drawn by itself. Or they keep a course: each has a velocity of

@@ -60,7 +60,7 @@ class Batch:
         """What each row weighs, also where every row weighs 1."""
         return np.ones(self.n_points) if self.weights is None else self.weights
 
-    def taken(self, rows: Any) -> "Batch":
+    def take_rows(self, rows: Any) -> "Batch":
         """Return some of the rows, with their weights."""
         return Batch(self.points[rows], None if self.weights is None else self.weights[rows])
 

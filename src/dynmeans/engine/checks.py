@@ -32,12 +32,12 @@ def check_size(name: str, n_points: int) -> None:
 
 
 def is_checked_batch(points: object, n_features: int, *, allow_float32: bool = True) -> bool:
-    """Say whether this is a plain array that needs neither conversion nor complaint."""
+    """Return whether this is a plain array that needs neither conversion nor complaint."""
     return compiled.is_plain_batch(points, n_features, allow_float32)
 
 
 def check_points(points: npt.ArrayLike, n_features: int, name: str = "points") -> BatchArray:
-    """Return the points as an array of rows, or say what is wrong with them.
+    """Return the points as an array of rows, or raise an error.
 
     float32 stays float32, without a copy; everything else becomes float64.
     """
@@ -85,7 +85,7 @@ def check_features(n_found: int, n_features: int, name: str = "points") -> None:
 
 
 def are_in_range(array: BatchArray) -> bool:
-    """Say whether every value is finite and small enough to be squared."""
+    """Return whether every value is finite and small enough to be squared."""
     return compiled.all_within(array, MAX_COORDINATE)
 
 
@@ -168,7 +168,7 @@ def broadcast_to_batches(name: str, value: Any, n_batches: int) -> list[Any]:
 
 
 def as_floats(name: str, array: npt.NDArray[np.generic]) -> FloatArray:
-    """Return the array as float64, or say why it cannot be."""
+    """Return the array as float64, or raise an error"""
     if array.dtype.kind == "c":
         raise TypeError(f"{name} must be real, got complex numbers.")
     if array.dtype.kind not in "fiubO":

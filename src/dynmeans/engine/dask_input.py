@@ -1,4 +1,4 @@
-"""Batches that lie on a Dask cluster, told apart without loading Dask."""
+"""Recognize batches on a Dask cluster without loading Dask."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ _ROOTS = ("dask", "dask_expr")
 
 
 def is_on_dask(points: object) -> bool:
-    """Say whether this is a Dask collection, or a list of futures."""
+    """Return whether this is a Dask collection, or a list of futures."""
     if isinstance(points, list | tuple):
         return bool(points) and all(_root(part) == "distributed" for part in points)
     return _root(points) in _ROOTS

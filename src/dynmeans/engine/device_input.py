@@ -1,4 +1,4 @@
-"""Batches that lie on a GPU, told apart without loading any library for one."""
+"""Recognize batches on a GPU without loading a library for it."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ _CUDA = (2, 13)  # kinds of device in DLPack: CUDA, and CUDA's managed memory
 
 
 def is_on_device(points: object) -> bool:
-    """Say whether this is an array on a GPU: CuPy's, torch's, JAX's or any that speaks DLPack."""
+    """Return whether this is an array on a GPU: of CuPy, torch, JAX or any with DLPack."""
     if isinstance(points, np.ndarray | list | tuple):
         return False
     where = getattr(points, "__dlpack_device__", None)

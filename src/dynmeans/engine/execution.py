@@ -104,7 +104,7 @@ def choose_n_threads(n_coordinates: int) -> int:
 
 
 def _has_gpu() -> bool:
-    """Say whether this process can use a GPU; one that was forked later cannot."""
+    """Return whether this process can use a GPU; one that was forked later cannot."""
     return _process_with_gpu() == os.getpid()
 
 

@@ -1,4 +1,4 @@
-"""Guard: clusters that multiply without end are said early, and stopped where a limit is given.
+"""Guard against a growing number of clusters: warn early, and stop at a limit.
 
 The rule. A step that would leave more than `max_clusters` clusters remembered is refused and
 changes nothing. Before a batch that could do so, 1,024 of its rows, evenly spaced, are clustered
@@ -78,7 +78,7 @@ def check_growth(before: ClusterState, after: ClusterState, limit: int | None) -
 
 
 def _are_real(state: ClusterState) -> bool:
-    """Say whether most clusters are at hand and hold more than a few points."""
+    """Return whether most clusters are at hand and hold more than a few points."""
     return bool(np.mean((state.ages == 1.0) & (state.counts > _SMALL_N_POINTS)) > 0.5)
 
 
@@ -91,7 +91,7 @@ def _probe(
     execution: Execution,
 ) -> ClusterState:
     """Return what would be remembered if evenly spaced rows were all there are."""
-    part = batch.taken(np.linspace(0, batch.n_points - 1, n_rows).astype(np.int64))
+    part = batch.take_rows(np.linspace(0, batch.n_points - 1, n_rows).astype(np.int64))
     orders = np.arange(n_rows, dtype=np.int64)[None]
     step = part.engine(execution).step
     after: ClusterState = step(part, state, penalties, orders, elapsed, execution)[0]

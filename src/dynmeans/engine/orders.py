@@ -13,7 +13,7 @@ Orders = VisitingOrders | IntArray
 
 
 def depth_of(orders: Orders, search: str) -> int:
-    """What follows Algorithm 2 (0 nothing, 1 splits, 2 all moves); listed orders do not say so."""
+    """What follows Algorithm 2 (0 nothing, 1 splits, 2 all moves); listed orders do not set it."""
     return orders.depth if isinstance(orders, VisitingOrders) else SEARCHES.index(search)
 
 

@@ -87,7 +87,7 @@ def step(
         is labeled as `DynamicMeans.predict` would.
     search : {"paper", "split", "deep"}, optional
         For listed orders: whether the search ends with Algorithm 2, as by default, splits what is
-        plainly two, or makes all moves. A `VisitingOrders` says so itself.
+        plainly two, or makes all moves. A `VisitingOrders` has its own setting.
     backend, acceleration, n_threads
         How the step is run, as in `DynamicMeans`; any choice gives the same bits.
     max_clusters : int, optional

@@ -27,8 +27,8 @@ from dynmeans.mixture.carried_sample import (
     check_carry,
     choose_sample,
     identities,
+    read_posterior,
     remember,
-    seen_in_posterior,
 )
 from dynmeans.mixture.gibbs import GibbsSamples, Progress, gibbs
 from dynmeans.mixture.model import (
@@ -316,10 +316,10 @@ class DDPMixture(HasLock, ClusterMixin, BaseEstimator):
     def _infer(
         self, points: FloatArray, prior: BatchPrior, state: MixtureState
     ) -> tuple[IntArray, Seen, FloatArray]:
-        """Return labels by slot, what they say of every slot, and the costs, the final one last."""
+        """Return labels by slot, the posterior of every slot, and the costs, the final one last."""
         self._run(points, prior, state.n_steps)
         if isinstance(self.result_, VariationalPosterior):
-            labels, seen = seen_in_posterior(self.result_, prior.n_old)
+            labels, seen = read_posterior(self.result_, prior.n_old)
             self.samples_ = identities(labels, state)[None, :]
             return labels, seen, -self.result_.bounds
         self.samples_ = identities(self.result_.labels, state)
@@ -363,7 +363,7 @@ class DDPMixture(HasLock, ClusterMixin, BaseEstimator):
 
 
 def _log_progress(inference: str) -> Progress | None:
-    """Return a function that logs the share done, or None if nobody listens."""
+    """Return a function that logs the share done, or None if no one listens."""
     if not _logger.isEnabledFor(logging.INFO):
         return None
     return lambda share: _logger.info("%s: %.0f %% done", inference, 100 * share)

@@ -35,7 +35,7 @@ from dynmeans.follow.init_memory import begin
 from dynmeans.follow.lifetimes import confirmed_by_lifetime
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.model_config import PARAMETERS, ModelConfig, add_parameter_docs
-from dynmeans.follow.predict import distances, expected, predict
+from dynmeans.follow.predict import distances, forecast_clusters, predict
 from dynmeans.inputs.batch_times import BatchTime
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.events import Event
@@ -284,14 +284,13 @@ class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
             model_config, execution, window = self._settle()
             start_over(self)
             rows, gaps = check_batches(self, given, elapsed, sample_weight)
-            start = begin(
-                model_config, rows, gaps, feature_names=self.__dict__.get("feature_names_in_")
-            )
+            names = self.__dict__.get("feature_names_in_")
+            start = begin(model_config, rows, gaps, feature_names=names)
             memory, steps = follow_all(model_config, start, rows, gaps, execution)
             for t, gap in enumerate(gaps[1:]):
                 if gap < 1.0:
                     warn_early_forgetting(steps[t], gap, memory.plan.penalties)
-            history = History(None, self.__dict__.get("feature_names_in_"))
+            history = History(None, names)
             history.extend(steps, when)
             self._show(memory, steps[-1], when[-1], (model_config, execution, window))
             if self.keep_history is not False:
@@ -299,9 +298,7 @@ class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
         found = labels_of(steps)
         if set(map(type, given)) == {np.ndarray}:
             return list(found), history
-        return [
-            labels_in_type_of(X, labels) for X, labels in zip(given, found, strict=True)
-        ], history
+        return [labels_in_type_of(X, own) for X, own in zip(given, found, strict=True)], history
 
     def predict(self, X: Any, *, elapsed: float | None = None) -> IntArray:
         """Give the identity each row would get now, -1 where a new cluster would be cheaper.
@@ -329,8 +326,7 @@ class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
 
         A Dask array or data frame gives a Dask array, computed when it is asked for.
         """
-        rows = self._rows(X)
-        found: FloatArray = distances(self.memory_, rows)
+        found: FloatArray = distances(self.memory_, self._rows(X))
         return found
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
@@ -339,7 +335,7 @@ class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
         return np.array([f"dynamicmeans{i}" for i in self.cluster_ids_], dtype=object)
 
     def forecast(self, elapsed: float = 1.0) -> Forecast:
-        """Say where every remembered cluster is expected, some steps after the last batch.
+        """Predict the position of every remembered cluster, some steps after the last batch.
 
         Returns
         -------
@@ -357,7 +353,7 @@ class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
         ([0], True)
         """
         check_is_fitted(self, "memory_")
-        return expected(self._model_config(), self.memory_, check_elapsed(elapsed))
+        return forecast_clusters(self._model_config(), self.memory_, check_elapsed(elapsed))
 
     @property
     def events_(self) -> list[Event]:
@@ -394,21 +390,18 @@ class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
     def confirmed_labels_(self) -> IntArray:
         """`labels_` with -1 for identities that have not held enough points or batches so far."""
         check_is_fitted(self, "memory_")
-        model_config, labels = self._model_config(), to_numpy(self.labels_)
-        known = confirmed_by_lifetime(
-            self.memory_.lifetimes, model_config.min_cluster_size, model_config.min_batches
-        )
+        rules, labels = self._model_config(), to_numpy(self.labels_)
+        limits = rules.min_cluster_size, rules.min_batches
+        known = confirmed_by_lifetime(self.memory_.lifetimes, *limits)
         return np.where(np.isin(labels, known), labels, -1)
 
     @property
     def state_(self) -> ClusterState:
         """The remembered clusters, where rows are points."""
         if self.memory_.space_or_raw.name != "raw":
-            raise AttributeError(
-                f"state_ is available where rows are points; here they are mapped into the space "
-                f"{self.space_.name!r}. Use memory_, which knows the space; memory_.clusters are "
-                "points of it."
-            )
+            rule = "state_ is available where rows are points; here their space is"
+            hint = "Use memory_, which knows the space; memory_.clusters are points of it."
+            raise AttributeError(f"{rule} {self.space_.name!r}. {hint}")
         return self.memory_.clusters
 
     @property

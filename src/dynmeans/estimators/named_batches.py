@@ -23,7 +23,7 @@ _WAYS = (
 def parse_batches(
     batches: Iterable[Any], elapsed: Any, times: Sequence[Any] | None, time_step: Any
 ) -> tuple[list[Any], list[Any], Any]:
-    """Return the batches, when each came (None where nobody says), and the steps before each."""
+    """Return the batches, when each came (None if unknown), and the steps before each."""
     given, names = named_batches(batches)
     named = names if times is None else times
     when = [None] * len(given) if named is None else check_batch_times(named, len(given))
@@ -34,7 +34,7 @@ def parse_batches(
 
 
 def _warn_unordered_times(when: list[Any]) -> None:
-    """Say so if dates became mere names because they do not rise."""
+    """Warn if dates became mere names because they do not rise."""
     if when and isinstance(when[0], str):
         warnings.warn(
             f"times are dates that do not rise from batch to batch, {when[0]} first: the batches "

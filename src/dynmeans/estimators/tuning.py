@@ -92,7 +92,7 @@ def tune(
     batches : sequence of array-like of shape (n_points, n_features)
         The stream.
     truth : sequence of array-like of shape (n_points,)
-        True labels, one array for each batch; -1 where nobody knows.
+        True labels, one array for each batch; -1 where no one knows.
     metric : str or callable
         Name of a score in `dynmeans.metrics`, or a function of true and found labels; the
         higher, the better.
@@ -186,7 +186,7 @@ def _try_proposals(
     parallel: Parallel,
     random_state: int,
 ) -> Iterator[tuple[Setting, float]]:
-    """Ask for a round of settings, score them side by side, tell the scores in order."""
+    """Ask for a round of settings, score them in parallel, report the scores in order."""
     spaces: dict[str, optuna.distributions.BaseDistribution] = {
         name: optuna.distributions.FloatDistribution(*ends, log=True)
         for name, ends in ranges.items()
@@ -204,7 +204,7 @@ def _try_proposals(
 
 @contextmanager
 def _quiet_optuna() -> Iterator[None]:
-    """Keep the optimizer from writing to the terminal of whoever calls."""
+    """Keep the optimizer from writing to the terminal of the caller."""
     before = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     try:

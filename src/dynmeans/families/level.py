@@ -41,7 +41,7 @@ def _briefest_level(families: Families, sample: list[SampledBatch]) -> float:
     that makes the description shorter.
     """
     levels = _candidate_levels(families)
-    points = _sampled_points(sample)
+    points = _points_of_sample(sample)
     if len(levels) == 1 or points is None:
         return 0.0
     labels = np.concatenate([batch.labels for batch in sample])
@@ -70,7 +70,7 @@ def _candidate_levels(families: Families) -> list[float]:
     """Heights that leave numbers of families in a geometric series, two at least, and level 0.
 
     The last two join only if they touch: one cloud inside another is described nearly as well as
-    one, and a single family says nothing.
+    one, and a single family contains no information.
     """
     heights = np.sort(families.tree.heights[families.tree.heights > 0])
     n = len(heights)
@@ -78,7 +78,7 @@ def _candidate_levels(families: Families) -> list[float]:
     return [0.0, *heights[n - left[left <= n]][::-1].tolist()]
 
 
-def _sampled_points(sample: list[SampledBatch]) -> Points | None:
+def _points_of_sample(sample: list[SampledBatch]) -> Points | None:
     """Rows of the sample on their leading axes, or None if they are all alike."""
     if not sample:
         return None

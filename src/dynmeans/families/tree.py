@@ -25,7 +25,7 @@ _MAX_LINKED = 3_000  # groups, the largest, all with all; each of the others joi
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairMeasures:
-    """What the evidence says about each pair that was ever near."""
+    """The evidence for each pair that was ever close."""
 
     rows: IntArray  # (n_pairs, 2); the two identities, as rows of the evidence
     # (n_pairs,); mean squared distance while both were seen, less sampling error; at least 0.

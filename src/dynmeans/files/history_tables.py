@@ -75,9 +75,7 @@ TABLE_MAKERS: dict[str, Callable[["History"], pa.Table]] = {
 }
 
 
-def confirmed_only(
-    table: pa.Table, confirmed: npt.NDArray[np.int64], *, is_labels: bool
-) -> pa.Table:
+def unconfirm(table: pa.Table, confirmed: npt.NDArray[np.int64], *, is_labels: bool) -> pa.Table:
     """Label unconfirmed identities -1, or leave out their rows."""
     ids = table["cluster_id"].to_numpy()
     is_confirmed = np.isin(ids, confirmed)

@@ -1,4 +1,4 @@
-"""Temporary files of processes that were killed: told from those in use by a lock, and removed."""
+"""Remove temporary files of killed processes; a lock marks those in use."""
 
 import fcntl
 import os

@@ -26,7 +26,7 @@ def check_method(name: str, value: Any) -> Any:
 
 
 def method_text(method: Any) -> str:
-    """Return what a memory keeps of a method: enough to say which it was."""
+    """Return the text of a method that a memory stores, enough to identify it."""
     return method if isinstance(method, str) else f"a clusterer {type(method).__name__}"
 
 
@@ -40,6 +40,6 @@ def clusters_of(method: Any, batch: Batch, entropy: int) -> IntArray:
         return found
     from dynmeans.follow.sklearn_clusterers import labels_of
 
-    used = batch.taken(is_used)
+    used = batch.take_rows(is_used)
     found[is_used] = labels_of(method, used.points.astype(np.float64), used.weights, entropy)
     return np.where(found < 0, NOISE, found)

@@ -1,4 +1,4 @@
-"""Defaults: the value of each parameter that nobody gave, by interface and kind of rows.
+"""Defaults: the value of each parameter that no one gave, by interface and kind of rows.
 
 A parameter that is not listed here has the default of its field in every interface.
 """

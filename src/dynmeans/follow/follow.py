@@ -219,7 +219,7 @@ def leave_out_noise(batch: AnyBatch, space: Space) -> tuple[AnyBatch, BoolArray 
     if not space.has_noise or not isinstance(batch, Batch):
         return batch, None
     known: BoolArray = np.any(batch.points, axis=1)
-    return (batch, None) if known.all() else (batch.taken(known), known)
+    return (batch, None) if known.all() else (batch.take_rows(known), known)
 
 
 def follow_all(
@@ -265,7 +265,7 @@ def follow_all(
 
 
 def make_plan(model_config: ModelConfig, memory: Memory, execution: Execution = DEFAULT) -> Plan:
-    """Work out what a model configuration comes to for a memory, or say what of it disagrees."""
+    """Derive the settings of a model configuration for a memory, or raise an error."""
     _check_agreement(model_config, memory)
     penalties = resolve_penalties(model_config, memory)
     if penalties is None and memory.penalties is not None:

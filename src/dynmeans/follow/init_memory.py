@@ -101,7 +101,7 @@ def settle(
     on_suggestion: OnSuggestion = log_suggestion,
     batch_noun: str = "batch",
 ) -> Memory:
-    """Return the memory with space and penalties, where these batches can tell them."""
+    """Return the memory with space and penalties, if these batches determine them."""
     if memory.space.is_fitted and not model_config.is_auto:
         known = memory.penalties or resolve_penalties(model_config, memory)
         return replace(memory, penalties=known)
@@ -126,7 +126,7 @@ def settle(
 
 
 def map_batch(batch: AnyBatch, space: Space) -> Any:
-    """Return the batch as points of the space; one that cannot be mapped where it lies says so."""
+    """Return the batch as points of the space; refuse one that cannot be mapped in place."""
     return batch if isinstance(space, Raw) else batch.map_to_space(space)
 
 
@@ -190,7 +190,7 @@ def _choice(
     gaps: Sequence[float],
     batch_noun: str,
 ) -> Suggestion:
-    known = {name: model_config.penalties.known(name) for name in ("max_gap", "reach", "motion")}
+    known = {name: model_config.penalties.get(name) for name in ("max_gap", "reach", "motion")}
     if not memory.space.supports_velocity:
         known["motion"] = DEFAULT_MOTION
     known["batch_noun"] = batch_noun

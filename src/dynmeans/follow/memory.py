@@ -101,7 +101,7 @@ class Memory:
         return self.space_or_raw.velocities_to_rows(moves, centers)
 
     def point_columns(self, features: Sequence[Any] | None) -> tuple[int, ...] | None:
-        """Return the coordinates of features that are named, numbered, or told by yes or no."""
+        """Return the coordinates of features that are given by name, number or boolean."""
         found = feature_numbers(features, self.n_features, self.feature_names)
         return None if found is None else self.space.point_columns(found)
 
@@ -120,7 +120,7 @@ class Memory:
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "memory") -> "Memory":
-        """Read what `to_bytes` gave; anything else raises `ValueError` that tells its `name`."""
+        """Read what `to_bytes` gave; anything else raises `ValueError` with its `name`."""
         return unpack_archive(data, name, _KIND, _VERSION, _from_arrays)
 
     def _parts(self) -> tuple[Arrays, dict[str, Any]]:

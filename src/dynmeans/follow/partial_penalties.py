@@ -125,7 +125,7 @@ class PartialPenalties:
         """Whether lambda is to be chosen."""
         return self.base is None and self.new_penalty is None
 
-    def known(self, name: str) -> Any:
+    def get(self, name: str) -> Any:
         """Return a field as it was given, by name or in `base`; None if it was not."""
         own = getattr(self, name)
         return getattr(self.base, name) if own is None and self.base is not None else own
@@ -147,7 +147,7 @@ class PartialPenalties:
         self, penalties: Penalties, moving_features: tuple[int, ...] | None = None
     ) -> Penalties:
         """Return these penalties with the revival rule and the motion that were given."""
-        if (revival := self.known("revival")) not in (None, penalties.revival):
+        if (revival := self.get("revival")) not in (None, penalties.revival):
             penalties = penalties.with_revival(revival)
         if self.motion is None and self.moving_features is None:
             return penalties
@@ -159,7 +159,7 @@ NAMED = {one.name: one for one in fields(PartialPenalties) if one.name != "base"
 
 
 def fold_penalties(penalties: object = AUTO, **named: Any) -> PartialPenalties:
-    """Return what the arguments of an interface say of penalties, as one value.
+    """Return the penalties that the arguments of an interface give, as one value.
 
     `penalties` are a `Penalties`, lambda as a number, or "auto"; `named` are fields beside it.
     """

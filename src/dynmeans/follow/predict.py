@@ -1,4 +1,4 @@
-"""predict: what a memory says of rows that change nothing."""
+"""predict: labels of rows that do not change a memory."""
 
 from dataclasses import replace
 from typing import Any
@@ -46,8 +46,8 @@ def distances(memory: Memory, rows: AnyBatch) -> Any:
     return map_batch(rows, memory.space_or_raw).distances(memory.clusters)
 
 
-def expected(model_config: ModelConfig, memory: Memory, elapsed: float) -> Forecast:
-    """Say where every remembered cluster is expected, in the units of the rows."""
+def forecast_clusters(model_config: ModelConfig, memory: Memory, elapsed: float) -> Forecast:
+    """Predict the position of every remembered cluster, in the units of the rows."""
     penalties, space = make_plan(model_config, memory).penalties, memory.space_or_raw
     clusters = on_course(space, memory.clusters, penalties, elapsed)
     found = forecast(clusters, elapsed, penalties)

@@ -23,7 +23,7 @@ from dynmeans.groups.grouped_rows import (
     group_rows,
     steps_before_batches,
 )
-from dynmeans.groups.key_seeds import draw_seed, key_seed, seeds_of_keys
+from dynmeans.groups.key_seeds import draw_key_seed, key_seed, seeds_of_keys
 from dynmeans.inputs.batch_times import check_time_step
 from dynmeans.inputs.input_error import InputError
 from dynmeans.records.arrays import FloatArray, IntArray
@@ -94,7 +94,7 @@ def fit_groups(
     features : list of str, optional
         Columns of the points; by default all that have no other part to play.
     batch_column : str, optional
-        Column that tells the batches of a key apart, numbers or times: neighboring rows of equal
+        Column that separates the batches of a key, numbers or times: neighboring rows of equal
         value are one batch, and it must not go back. By default all rows of a key are one batch.
     time_step : float or timedelta, optional
         Length of one step of time in the batch column, so that gaps count. By default each batch
@@ -140,7 +140,7 @@ def fit_groups(
         "space": space.to_json(),
         "n_init": chosen.n_init,
         "search": penalties.usable_search(chosen.search),
-        "seed": draw_seed(chosen.random_state)
+        "seed": draw_key_seed(chosen.random_state)
         if state is None or chosen.random_state is not None
         else state.settings["seed"],
         "batch_kind": rows.batch_kind,
@@ -202,7 +202,7 @@ def _check_settings(model_config: ModelConfig, state: object) -> ModelConfig:
 def _common_value(
     state: GroupStates | None, settings: dict[str, Any], rows: GroupedRows
 ) -> GroupStates:
-    """Return the states to continue from, or say what of this call disagrees with them."""
+    """Return the states to continue from, or raise an error if this call disagrees."""
     if state is None or not len(state):
         return GroupStates.empty(rows.points.shape[1], rows.batch_values.dtype, settings)
     for name, value in settings.items():

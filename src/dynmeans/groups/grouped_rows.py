@@ -38,7 +38,7 @@ class GroupedRows:
 
 
 def group_rows(table: pa.Table, columns: Columns, space: Space) -> GroupedRows:
-    """Sort the rows by key and find the batches of each, or say which row is wrong."""
+    """Sort the rows by key and find the batches of each, or raise an error with the row."""
     groups, keys = read_keys(table, columns)
     is_sorted = bool(np.all(groups[1:] >= groups[:-1]))
     order, starts = sort_by_group(groups, len(keys))

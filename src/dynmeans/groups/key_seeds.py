@@ -34,7 +34,7 @@ def seeds_of_keys(seed: int, keys: Sequence[Key]) -> npt.NDArray[np.uint32]:
     return np.fromiter(sums, np.uint32, len(keys))
 
 
-def draw_seed(random_state: Any) -> int:
+def draw_key_seed(random_state: Any) -> int:
     """Return the seed of a configuration; draw one if it is None or a generator."""
     if random_state is None:
         return int(np.random.default_rng().integers(_N_SEEDS))

@@ -21,7 +21,7 @@ _OF_RUNS = {
 
 
 class ArgumentText(str):
-    """A sentence as a caller of Python functions reads it; `told` says it in other names.
+    """A sentence with names of Python arguments; `render` uses the names of another interface.
 
     ``{max_gap}`` and ``{on_missing='drop'}`` stand for arguments, empty braces, with a format if
     need be, for the values; nothing in these is taken for an argument.
@@ -43,7 +43,7 @@ class ArgumentText(str):
         return text
 
     def __getnewargs__(self) -> tuple[Any, ...]:
-        """Say how to make it again, for pickle."""
+        """Support pickle."""
         return (self.template, *self.values)
 
     @property

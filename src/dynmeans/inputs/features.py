@@ -14,7 +14,7 @@ def feature_numbers(
     names: Sequence[Any] | None,
     argument: str = "moving_features",
 ) -> tuple[int, ...] | None:
-    """Return the numbers of the chosen features, or say which of them there is not.
+    """Return the numbers of the chosen features, or raise an error for a missing one.
 
     >>> feature_numbers(["y"], 3, ["x", "y", "color"]), feature_numbers([True, False], 2, None)
     ((1,), (0,))

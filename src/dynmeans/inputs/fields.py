@@ -1,4 +1,4 @@
-"""A field of a record of options: its default, and what a command line and a page say of it."""
+"""A field of a record of options: its default, and its text on the command line and on pages."""
 
 from collections.abc import Callable
 from dataclasses import field

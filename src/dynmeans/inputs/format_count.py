@@ -1,4 +1,4 @@
-"""Numbers with their nouns, as people say them."""
+"""Numbers with their nouns."""
 
 
 def format_count(n: float, noun: str) -> str:

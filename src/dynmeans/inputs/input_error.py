@@ -8,7 +8,7 @@ _NOTHING = object()
 
 
 class InputError(ValueError):
-    """An argument breaks a rule; says which, what it was and what to do.
+    """An argument breaks a rule; the message has the rule, the value and the way out.
 
     `argument` is its name in Python, empty where the fault is in the data. `rule`, without a full
     stop, and `hint`, whole sentences, are templates as of `ArgumentText`; a rule that begins with a
@@ -45,7 +45,7 @@ class InputError(ValueError):
         self.rule, self.hint = str(ArgumentText(rule, *values)), str(ArgumentText(template, *extra))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Say how to make it again, for pickle: by its text, then its fields."""
+        """Support pickle: by its text, then its fields."""
         return _again, (self.args, self.__dict__)
 
 

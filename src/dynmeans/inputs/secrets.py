@@ -4,14 +4,14 @@ import re
 from collections.abc import Iterable
 from pathlib import PurePath
 
-NOT_SHOWN = "(not shown, for it may hold a password)"
+NOT_SHOWN = "(not quote_safely, for it may hold a password)"
 _MAY_HOLD = re.compile(
     r"://|@|\?[^?]*[=&]|(passw|passphrase|pwd|secret|token)\w*\s*=", re.IGNORECASE
 )
 
 
 def may_hold_secret(text: str) -> bool:
-    """Say whether a text looks like an address, whatever is wrong with it.
+    """Return whether a text looks like an address, whatever is wrong with it.
 
     >>> may_hold_secret("redis:me:pw@host/0"), may_hold_secret("year=2024/rows-?.csv")
     (True, False)
@@ -19,7 +19,7 @@ def may_hold_secret(text: str) -> bool:
     return _MAY_HOLD.search(text) is not None
 
 
-def shown(text: str) -> str:
+def quote_safely(text: str) -> str:
     """Quote a text for a message, unless it may hold a secret."""
     return NOT_SHOWN if may_hold_secret(text) else repr(text)
 

@@ -11,7 +11,7 @@ from dynmeans.records.arrays import FloatArray
 def accuracy_per_step(true: Batches, found: Batches, weights: Batches | None = None) -> float:
     """Share of points labeled correctly, each step matched separately, averaged over steps.
 
-    Identities need not last: this says how well each batch was divided, not how well
+    IDs need not last: this measures how well each batch was partitioned, not how well
     clusters were followed.
 
     Parameters

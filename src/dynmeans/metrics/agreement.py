@@ -15,7 +15,7 @@ from dynmeans.records.arrays import FloatArray, IntArray
 def ari_per_step(true: Batches, found: Batches) -> float:
     """Adjusted Rand index of each step, averaged over the steps that have points.
 
-    Says how well each batch was divided, whatever the clusters are called: 1 for the same
+    Measures how well each batch was partitioned, regardless of IDs: 1 for the same
     partition, 0 on average for a random one.
 
     Parameters

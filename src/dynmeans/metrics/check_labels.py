@@ -29,7 +29,7 @@ class ScoredPoints(NamedTuple):
 
 
 def check_labels(true: Batches, found: Batches, weights: Batches | None = None) -> ScoredPoints:
-    """Check the labels and weights of all batches, or raise an error that says what is wrong."""
+    """Check the labels and weights of all batches, or raise an error."""
     true_batches, found_batches = label_batches("true", true), label_batches("found", found)
     _check_same_rows(true_batches, "found", found_batches)
     steps = np.repeat(np.arange(len(true_batches)), [len(batch) for batch in true_batches])
@@ -106,7 +106,7 @@ def _number_labels(labels: npt.NDArray[Any], none: int) -> IntArray:
 
 
 def _is_none(labels: npt.NDArray[Any], none: int) -> npt.NDArray[np.bool_]:
-    """Say where a label means none; a string never does."""
+    """Return where a label means none; a string never does."""
     if labels.dtype.kind == "U":
         return np.zeros(len(labels), dtype=bool)
     return np.asarray(labels == none)

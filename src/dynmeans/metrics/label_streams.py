@@ -18,7 +18,7 @@ from dynmeans.records.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
-class Clusters:
+class LabeledClusters:
     """The clusters of one side: one row for each step and identity, in that order."""
 
     # steps, ids: (n_rows,); step, and identity as a number from 0 in the sorted order of the
@@ -45,8 +45,8 @@ class LabelStreams:
     """Two streams of labels, counted: a pair is a true and a found cluster that share points."""
 
     # true, found: the clusters of each side. Points in no cluster are in no row of `found`.
-    true: Clusters
-    found: Clusters
+    true: LabeledClusters
+    found: LabeledClusters
     # pair_true, pair_found: (n_pairs,); the two rows of each pair, sorted by both, so that steps
     # follow one another.
     pair_true: IntArray
@@ -123,11 +123,11 @@ def count_overlaps(points: ScoredPoints) -> LabelStreams:
 
 def _count_clusters(
     steps: IntArray, labels: IntArray, weights: FloatArray | None, n_steps: int
-) -> tuple[Clusters, IntArray]:
+) -> tuple[LabeledClusters, IntArray]:
     """Count the clusters of one side, and give the row that each point is in."""
     n_ids = int(labels.max(initial=-1)) + 1
     keys, rows = number_distinct(steps * max(n_ids, 1) + labels)
     cluster_steps, ids = np.divmod(keys, max(n_ids, 1))
     sizes = sum_by(rows, weights, len(keys))
     starts = np.searchsorted(cluster_steps, np.arange(n_steps + 1))
-    return Clusters(cluster_steps, ids, sizes, starts, n_ids), rows
+    return LabeledClusters(cluster_steps, ids, sizes, starts, n_ids), rows

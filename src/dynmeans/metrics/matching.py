@@ -17,7 +17,7 @@ _WHOLE_CELLS = 10_000_000  # from here the time of the solver, quadratic in rows
 
 
 def match_per_step(streams: LabelStreams) -> BoolArray:
-    """Tell which pairs are matched when every step is matched by itself."""
+    """Return the pairs that match if every step is matched alone."""
     uses_matching = np.zeros(len(streams.overlaps), dtype=bool)
     for step in streams.each_step():
         uses_matching[step.pairs] = best_match(step.rows, step.cols, streams.overlaps[step.pairs])
@@ -25,13 +25,13 @@ def match_per_step(streams: LabelStreams) -> BoolArray:
 
 
 def match_over_history(streams: LabelStreams) -> BoolArray:
-    """Tell which pairs are matched when each true identity has one found identity for all time."""
+    """Return the pairs that match if each true ID has one found ID for all steps."""
     overlaps = sum_by(streams.pair_links, streams.overlaps, len(streams.link_true))
     return best_match(streams.link_true, streams.link_found, overlaps)[streams.pair_links]
 
 
 def match_frozen(streams: LabelStreams) -> BoolArray:
-    """Tell which pairs are matched when a match, once made, stays.
+    """Return the pairs that match if a match, once made, stays.
 
     In each step only identities that were never matched before are free. The free ones are
     matched as well as this step allows, and every match that shares points is for good. Of
@@ -71,7 +71,7 @@ def _tie_breaks(streams: LabelStreams) -> FloatArray:
 
 
 def best_match(rows: IntArray, cols: IntArray, overlaps: FloatArray) -> BoolArray:
-    """Tell which pairs to keep so that none shares a row or column and the overlap is largest.
+    """Return the pairs of largest overlap of which none share a row or column.
 
     No pair is given twice, and each gains more than 0; pairs that are not given gain nothing.
     """
@@ -89,7 +89,7 @@ def best_match(rows: IntArray, cols: IntArray, overlaps: FloatArray) -> BoolArra
 def assign(
     rows: IntArray, cols: IntArray, scores: FloatArray, shape: tuple[int, int] | None = None
 ) -> BoolArray:
-    """Tell which pairs the assignment of largest score keeps, solved in a table of that shape."""
+    """Return the pairs of the assignment of largest score, in a table of that shape."""
     table = np.zeros(shape or (int(rows.max()) + 1, int(cols.max()) + 1))
     table[rows, cols] = scores
     kept_rows, kept_cols = linear_sum_assignment(-table)

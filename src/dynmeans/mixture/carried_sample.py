@@ -45,8 +45,8 @@ def identities(labels: IntArray, state: MixtureState) -> IntArray:
     return np.append(state.ids, state.next_id + np.arange(n_new))[labels]
 
 
-def seen_in_posterior(q: VariationalPosterior, n_old: int) -> tuple[IntArray, Seen]:
-    """Return labels and what q says of every slot that is some point's most probable one.
+def read_posterior(q: VariationalPosterior, n_old: int) -> tuple[IntArray, Seen]:
+    """Return labels and the q of every slot that is the most probable one of a point.
 
     New components without such points are dropped, the others numbered as they first appear.
     """

@@ -33,7 +33,7 @@ Seen = tuple[FloatArray, FloatArray, FloatArray]  # n, and mean and variance of 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BatchPrior:
-    """What the model says about a batch before its points are seen."""
+    """The prior of a batch, before its points are known."""
 
     # (n_old,); log(q^dt c). Weight of the first point of each remembered cluster.
     log_weights: FloatArray
@@ -205,13 +205,13 @@ def carry_over(
         n_steps=state.n_steps + 1,
         time=state.time + elapsed,
     )
-    return _remembered_only(everyone, is_seen | is_worth_remembering(everyone, parameters, elapsed))
+    return _keep_clusters(everyone, is_seen | is_worth_remembering(everyone, parameters, elapsed))
 
 
 def is_worth_remembering(
     state: MixtureState, parameters: MixtureParameters, elapsed: float
 ) -> npt.NDArray[np.bool_]:
-    """Say which clusters have more than negligible odds of being seen again.
+    """Return which clusters have more than negligible odds of being seen again.
 
     The next batch is taken to come at least one step later, unless this one came sooner than
     that itself; then it may come at any moment.
@@ -225,6 +225,6 @@ def is_worth_remembering(
     return np.asarray(revived - new[:, 0] >= np.log(NEGLIGIBLE_ODDS))
 
 
-def _remembered_only(state: MixtureState, is_kept: npt.NDArray[np.bool_]) -> MixtureState:
+def _keep_clusters(state: MixtureState, is_kept: npt.NDArray[np.bool_]) -> MixtureState:
     kept: dict[str, Any] = {name: getattr(state, name)[is_kept] for name in ARRAYS}
     return replace(state, **kept)

@@ -14,7 +14,7 @@ from dynmeans.inputs.format_count import format_count
 from dynmeans.inputs.numbers import check_number, check_range
 from dynmeans.parameters.diagnostics import find_warnings
 from dynmeans.parameters.hint import Hint
-from dynmeans.parameters.one_cluster import hold_together
+from dynmeans.parameters.one_cluster import fit_to_cloud, hold_together
 from dynmeans.parameters.search import refine, search, search_near
 from dynmeans.parameters.subsample import (
     N_REFINED,
@@ -120,7 +120,7 @@ def suggest(
 ) -> Suggestion:
     """As `suggest_penalties`, with every choice that was tried and an explanation in words.
 
-    Nothing is warned of: `doubts` of what is returned says it.
+    No warning is raised: see `warnings` of the result.
     """
     if getattr(batches, "ndim", 0) == 2:
         raise ValueError(
@@ -147,7 +147,7 @@ def suggest_checked(
     families: bool = False,
     batch_noun: str = "batch",
 ) -> Suggestion:
-    """As `suggest`, for batches that were checked; says `batch_noun` for a batch.
+    """As `suggest`, for checked batches; texts call a batch `batch_noun`.
 
     With `families` clusters will be joined: a number asked for is one of families.
     """
@@ -163,7 +163,7 @@ def suggest_checked(
     n_points = sum(batch.n_points for batch in batches)
     looked_at = batches if n_points <= N_WHOLE else subsample(batches, N_REFINED)
     # Sums over rows are rounded: shuffled rows must not tip a choice.
-    looked_at = [batch.taken(content_order(batch.points, batch.weights)) for batch in looked_at]
+    looked_at = [batch.take_rows(content_order(batch.points, batch.weights)) for batch in looked_at]
     looked_at, odd = drop_outliers(looked_at, batch_noun)
     axes, gaps = leading_axes([batch.points for batch in looked_at]), list(elapsed)
     if axes is not None:  # Each axis mixes features, so all may move.
@@ -188,6 +188,8 @@ def suggest_checked(
         setting = hold_together(trials, setting)
     doubted = trials if tried_in is orders else _trials_with_final_search(orders, trials, setting)
     doubts = find_warnings(doubted, setting, hint, is_joined=families)
+    if hint is None and families:
+        setting = fit_to_cloud(trials, setting)
     chosen, has_lasting_clusters = trials.candidate(setting), trials.has_lasting_clusters(setting)
     return Suggestion(
         *(chosen, (*tried, *trials.candidates.values()), trials.points.n_batches, n_points),

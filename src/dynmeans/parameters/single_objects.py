@@ -21,7 +21,7 @@ def share_of_objects(batches: Sequence[BatchArray]) -> float:
 
     A row counts if its nearest row in the next batch is less than half as far as the nearest one
     in its own. In a cluster of many rows both distances are alike. Rows that recur exactly are left
-    out: values from a grid or a table say nothing about motion.
+    out: values from a grid or a table contain no motion.
 
     >>> rng = np.random.default_rng(0)
     >>> objects = rng.uniform(size=(20, 2))

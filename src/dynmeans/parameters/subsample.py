@@ -26,7 +26,7 @@ def subsample(batches: list[Batch], n_points: int) -> list[Batch]:
     """
     most = _most_of_a_batch([batch.n_points for batch in batches], n_points)
     return [
-        batch.taken(np.sort(content_order(batch.points, batch.weights)[:most]))
+        batch.take_rows(np.sort(content_order(batch.points, batch.weights)[:most]))
         if batch.n_points > most
         else batch
         for batch in batches
@@ -47,7 +47,7 @@ def _most_of_a_batch(sizes: list[int], n_points: int) -> int:
 def drop_outliers(
     batches: list[Batch], batch_noun: str
 ) -> tuple[list[Batch], tuple[ArgumentText, ...]]:
-    """Leave out rows with a value so far out that it would decide the scale, and say so."""
+    """Drop rows with a value so extreme that it would decide the scale, and log it."""
     filled = [batch for batch in batches if batch.has_weight]
     if not filled:
         return batches, ()
@@ -61,7 +61,7 @@ def drop_outliers(
     if not 0 < n_odd <= FEW * len(points):
         return batches, ()
     parts = iter(np.split(~odd_rows, np.cumsum([batch.n_points for batch in filled])[:-1]))
-    kept = [batch.taken(next(parts)) if batch.has_weight else batch for batch in batches]
+    kept = [batch.take_rows(next(parts)) if batch.has_weight else batch for batch in batches]
     is_fewer = [n.n_points < batch.n_points for n, batch in zip(kept, batches, strict=True)]
     lie = "lies" if n_odd == 1 else "lie"
     doubt = ArgumentText(

@@ -45,7 +45,7 @@ def check_step(step: object, n_batches: int) -> int:
     return int(step) % n_batches
 
 
-def check_features(features: Sequence[int], n_features: int) -> tuple[int, ...]:
+def check_drawn_features(features: Sequence[int], n_features: int) -> tuple[int, ...]:
     """Return two columns to draw against each other, or one to draw against time."""
     is_sequence = np.iterable(features) and not isinstance(features, str)
     columns = tuple(features) if is_sequence else ()
@@ -62,7 +62,7 @@ def check_features(features: Sequence[int], n_features: int) -> tuple[int, ...]:
     return columns
 
 
-def check_batch(points: npt.ArrayLike | None, record: StepRecord) -> tuple[FloatArray, IntArray]:
+def labeled_batch(points: npt.ArrayLike | None, record: StepRecord) -> tuple[FloatArray, IntArray]:
     """Return the points with their labels, or none of either."""
     n_features = record.centers.shape[1]
     if points is None:

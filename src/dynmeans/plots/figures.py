@@ -1,4 +1,4 @@
-"""Figures that nobody has to close, and that a notebook shows."""
+"""Figures that no one has to close, and that a notebook shows."""
 
 import io
 

@@ -75,7 +75,7 @@ def plot_timeline(history: History, ax: Axes | None = None, max_clusters: int = 
         Where to draw; a new figure by default.
     max_clusters : int
         How many rows at most. If there are more clusters, those with the most points are kept,
-        and the title says so.
+        and the title shows it.
 
     Examples
     --------

@@ -15,10 +15,10 @@ from matplotlib.patheffects import withStroke
 from dynmeans.inputs.numbers import check_count
 from dynmeans.plots.arguments import (
     axes_or_new,
-    check_batch,
-    check_features,
+    check_drawn_features,
     check_history,
     check_step,
+    labeled_batch,
     plain_name,
     tidy,
     times_of_batches,
@@ -120,8 +120,8 @@ def _track_data(
     tail = check_count("tail", tail, at_least=0)
     last = check_step(step, len(history))
     record = history[last]
-    batch, labels = check_batch(points, record)
-    columns = check_features(features, record.centers.shape[1])
+    batch, labels = labeled_batch(points, record)
+    columns = check_drawn_features(features, record.centers.shape[1])
     lon_lat = map_columns(history, columns, batch)
     columns = lon_lat or columns
     records = [history[index] for index in range(max(0, last - tail), last + 1)]
@@ -191,7 +191,7 @@ def _tails(records: list[StepRecord], places: list[FloatArray]) -> dict[str, Any
 def _last_places(
     records: list[StepRecord], places: list[FloatArray]
 ) -> tuple[IntArray, FloatArray]:
-    """Say where the clusters that are not in the last record were last seen."""
+    """Return the last positions of the clusters that are not in the last record."""
     last = {
         k: place
         for record, here in zip(records, places, strict=True)

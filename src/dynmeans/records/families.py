@@ -78,7 +78,7 @@ class Families:
     nearest_family_distance: FloatArray
 
     def __repr__(self) -> str:
-        """Say how many there are."""
+        """Return the number."""
         n_clusters_total = len(self.tree.ids)
         clusters = f"{self.n_families} of {n_clusters_total} clusters"
         return f"Families({clusters} at level {self.level:.4g})"
@@ -176,7 +176,7 @@ class Families:
         return found
 
     def merges_since(self, before: "Families") -> list[Event]:
-        """Say which families of an earlier look turned out to belong to an older one."""
+        """Return which families of an earlier look turned out to belong to an older one."""
         names = before.ids
         return [
             Event("joined", name, other_id=other)

@@ -102,7 +102,7 @@ class History:
         return len(self._steps)
 
     def __repr__(self) -> str:
-        """Say how much is kept."""
+        """Return the number of kept records."""
         return f"History({len(self)} batches, {len(self.cluster_ids)} clusters)"
 
     @overload
@@ -212,7 +212,7 @@ class History:
 
         arrow = tables.TABLE_MAKERS[table](self)
         if min_cluster_size > 1 or min_batches > 1:
-            arrow = tables.confirmed_only(
+            arrow = tables.unconfirm(
                 arrow,
                 self._find_confirmed(min_cluster_size, min_batches),
                 is_labels=table == "labels",

@@ -45,18 +45,18 @@ def join_records(records: Iterable[StepRecord], rename: Rename) -> Iterator[Step
             labels=rename(record.labels) if len(record.labels) else record.labels,
             ids=ids,
             counts=sums,
-            centers=_summed(shares * record.centers[is_named], place, len(ids)),
+            centers=_sum_rows(shares * record.centers[is_named], place, len(ids)),
             weights=np.bincount(place, record.weights[is_named], len(ids)).astype(np.float64),
             ages=np.array([record.time - lifetimes.last.get(k, record.time) for k in ids.tolist()]),
             n_remembered=lifetimes.take_in(record),
             events=tuple(lifetimes.events(record, ids)),
             velocities=None
             if velocities is None
-            else _summed(shares * velocities[is_named], place, len(ids)),
+            else _sum_rows(shares * velocities[is_named], place, len(ids)),
         )
 
 
-def _summed(rows: FloatArray, place: IntArray, n: int) -> FloatArray:
+def _sum_rows(rows: FloatArray, place: IntArray, n: int) -> FloatArray:
     sums = np.zeros((n, rows.shape[1]))
     np.add.at(sums, place, rows)
     return sums
@@ -91,13 +91,13 @@ class _Lives:
         return int(self.rename(np.array([k]))[0])
 
     def events(self, record: StepRecord, ids: IntArray) -> list[Event]:
-        """Say what happened to the clusters in a batch that was taken in."""
+        """Return the events of a processed batch."""
         moves = defaultdict[int, list[Event]](list)
         for event in record.events:
             if event.kind in ("moved", "returned"):
                 moves[self.name(event.cluster_id)].append(event)
         seen = set(ids.tolist())
-        found = [self._seen(k, record.time, moves[k]) for k in ids.tolist()]
+        found = [self._event_of(k, record.time, moves[k]) for k in ids.tolist()]
         found += [Event("vanished", k) for k in sorted(self.before - seen)]
         found += [Event("forgotten", k) for k in self.forgotten if k >= 0]
         is_new = {event.cluster_id for event in found if event.kind == "born"}
@@ -112,7 +112,7 @@ class _Lives:
         self.before = seen
         return sorted(found, key=lambda event: (KINDS.index(event.kind), event.cluster_id))
 
-    def _seen(self, k: int, time: float, moves: list[Event]) -> Event:
+    def _event_of(self, k: int, time: float, moves: list[Event]) -> Event:
         far = [event.displacement for event in moves if event.displacement is not None]
         fast = [event.speed for event in moves if event.speed is not None]
         displacement = float(np.mean(far)) if far else None

@@ -83,7 +83,7 @@ class ClusterState(ClusterRows):
         return _empty(n_features)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Say how to make it again, for pickle: arrays off a network may not be aligned."""
+        """Support pickle: arrays off a network may not be aligned."""
         return ClusterState, tuple(getattr(self, field.name) for field in fields(self))
 
 

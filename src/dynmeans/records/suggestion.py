@@ -13,7 +13,7 @@ _ABOUT_AS_MANY = 1.15  # clusters in a batch, over those where there are fewer
 
 
 class SuggestionWarning(UserWarning):
-    """Parameters were chosen from data that say little about them."""
+    """Parameters were chosen from data that contain little information about them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Suggestion:
     reason : str
         Why it was chosen, where that is not the length of a description.
     format_distance : callable
-        Says a squared distance in the unit of the space.
+        Formats a squared distance in the unit of the space.
     """
 
     chosen: Candidate
@@ -107,7 +107,7 @@ class Suggestion:
         return [*self._parameters_in_words(), self._describe_result()]
 
     def compare_n_clusters(self, n_clusters: float, n_batches: int) -> ArgumentText | None:
-        """Say that all batches hold another number of clusters than those that were looked at."""
+        """Return a sentence if all batches have another number than the sampled ones."""
         looked_at = self.chosen.n_clusters
         if max(looked_at, n_clusters) <= _ABOUT_AS_MANY * min(looked_at, n_clusters):
             return None
@@ -169,7 +169,7 @@ class Suggestion:
 
 
 def emit_warnings(doubts: Iterable[str]) -> None:
-    """Warn whoever called the function that calls this one."""
+    """Warn the caller of the function that calls this one."""
     for doubt in doubts:
         warnings.warn(
             f"the suggested penalties are doubtful: {doubt}", SuggestionWarning, stacklevel=3

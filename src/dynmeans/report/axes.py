@@ -67,8 +67,8 @@ class Projection:
 def in_space(data: ReportData, space: Space) -> ReportData:
     """Return the report of rows clustered in this space, as learned.
 
-    It says which features are angles, which are places on the Earth, and what a distance is
-    measured in. Longitude and latitude are drawn as a map in any space, where names and ranges say
+    It has which features are angles, which are places on the Earth, and what a distance is
+    measured in. Longitude and latitude are drawn as a map in any space, if names and ranges show
     so.
     """
     axes = list(data.axes)
@@ -99,7 +99,7 @@ def in_space(data: ReportData, space: Space) -> ReportData:
 def _are_pixels(axes: list[Axis], view: tuple[int, int], places: FloatArray) -> bool:
     """Propose y downward where two columns are the row and column of a picture.
 
-    Some names say so alone; `x` and `y` only where their ranges could be those of a picture.
+    Some names suffice alone; `x` and `y` only where their ranges could be those of a picture.
     """
     names = tuple(re.sub("[^a-z]", "", axes[row].name.lower()) for row in view)
     low, high = places[:, list(view)].min(axis=0), places[:, list(view)].max(axis=0)
@@ -110,7 +110,7 @@ def _are_pixels(axes: list[Axis], view: tuple[int, int], places: FloatArray) -> 
 
 
 def _cut(axis: Axis, values: FloatArray, period: float) -> Axis:
-    """Say where a circle is cut open, and from which number on its values are written."""
+    """Return where a circle is cut open, and the start of its values."""
     is_half = np.max(values, initial=0.0) <= 0.5 * period
     is_signed = np.min(values, initial=0.0) < 0 or (is_half and period == 360.0)
     start = -0.5 * period if is_signed else 0.0
@@ -138,7 +138,8 @@ def make_projection(
 def _principal_axes(rows: FloatArray, weights: FloatArray) -> tuple[FloatArray, list[float]]:
     """Return the two directions of largest spread, and their shares of it.
 
-    Where one feature has nearly all of the spread, each counts in units of its own spread.
+    Where one direction has nearly all of the spread, as where one feature has the largest unit,
+    each feature counts in units of its own spread.
     """
     n_features = rows.shape[1]
     if len(rows) == 0 or weights.sum() == 0:
@@ -146,9 +147,11 @@ def _principal_axes(rows: FloatArray, weights: FloatArray) -> tuple[FloatArray, 
     centered = rows - np.average(rows, axis=0, weights=weights)
     spread = (centered * weights[:, None]).T @ centered / weights.sum()
     own = np.diag(spread)
-    is_alone = own.max() > _NEARLY_ALL * own.sum()
-    units = np.sqrt(np.where(own > 0, own, 1.0)) if is_alone else np.ones(n_features)
-    values, vectors = np.linalg.eigh(spread / np.outer(units, units))
+    units = np.ones(n_features)
+    values, vectors = np.linalg.eigh(spread)
+    if values[-1] > _NEARLY_ALL * own.sum():
+        units = np.sqrt(np.where(own > 0, own, 1.0))
+        values, vectors = np.linalg.eigh(spread / np.outer(units, units))
     directions = vectors[:, ::-1][:, :2]
     # An axis has no sign of its own: its largest part points up.
     largest = np.abs(directions).argmax(axis=0)

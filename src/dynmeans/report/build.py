@@ -150,7 +150,7 @@ def _select_clusters(tables: RecordTables, n_axes: int, budget: float) -> tuple[
 
 
 def _notes(history: History, n_given: int, data: ReportData) -> tuple[str, ...]:
-    """Say what is left out, and by which rule."""
+    """Return what is left out, and by which rule."""
     notes = []
     sizes, n_points = data.points.sizes, int(data.batches.n_points.sum())
     n_drawn, n_shown = int(sizes.sum()), len(np.unique(data.clusters.ids))

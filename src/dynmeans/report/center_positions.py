@@ -16,7 +16,7 @@ def align_centers(
 ) -> tuple[History, Sequence[Sample]]:
     """Return records and kept rows so that both are drawn in one place.
 
-    Directions are told at length 1, and rows have any length: rows are brought to length 1, and a
+    Directions have length 1 and rows any length: rows are brought to length 1, and a
     center to the length of the mean of such rows, for in many features that lies far inside.
     """
     if not isinstance(space, Cosine):

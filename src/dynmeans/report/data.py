@@ -70,7 +70,7 @@ class ClusterColumns:
 class PointColumns:
     """One row for each point drawn; `sizes` rows for each batch.
 
-    `slots` says which of its batch's cluster rows a point belongs to, -1 if to none shown.
+    `slots` is the cluster row of its batch that a point belongs to, -1 if to none shown.
     """
 
     sizes: IntArray

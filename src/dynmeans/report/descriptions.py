@@ -11,7 +11,7 @@ _N_APART = 3
 
 
 def descriptions(profiles: Profiles, n_bytes: int = DESCRIPTION_BYTES) -> dict[int, list[str]]:
-    """Say what sets clusters apart and what their rows look like, as far as there is room."""
+    """Return distinctive features and typical rows of clusters, as far as there is room."""
     told: dict[int, list[str]] = {}
     for row in np.argsort(-np.asarray(profiles.lifetimes.n_points), kind="stable").tolist():
         sentences = [

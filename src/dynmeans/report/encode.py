@@ -1,4 +1,4 @@
-"""The data of a page as JSON, columns of numbers as base64: docs/report-format.md says how."""
+"""The data of a page as JSON, columns of numbers as base64 (docs/report-format.md)."""
 
 import base64
 import json

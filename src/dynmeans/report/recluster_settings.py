@@ -77,7 +77,7 @@ def encode_recluster(data: "ReportData") -> dict[str, Any] | None:
 
 
 def pieces_of(space: Space, features: list[int], weight: float = 1.0) -> list[Any] | None:
-    """Say how a page maps these features; None for a space that it cannot map.
+    """Return how a page maps these features; None for a space that it cannot map.
 
     >>> pieces_of(Geo(), [0, 1])
     [{'kind': 'geo', 'features': [0, 1], 'unit': 'km', 'weight': 1.0}]

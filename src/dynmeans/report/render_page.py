@@ -97,7 +97,7 @@ def render_report(
 
     With `beside`, the page shows two reports side by side, which move through time together.
     A live page, given the `run_id` of its run, asks the server that it came from for more, and
-    for nothing else. A page whose data say how they were clustered (`with_recluster`) has an engine
+    for nothing else. A page with the parameters of the clustering (`with_recluster`) has an engine
     of its own, with which readers try other scales, unless `engine` is False.
 
     Examples
@@ -147,7 +147,7 @@ def write_report(
     beside : ReportData, optional
         Another report to show beside it.
     engine : bool
-        Whether readers can try other scales on the page, where the data say how they were
+        Whether readers can try other scales on the page, if the data have how they were
         clustered; adds about 200 kB.
     """
     return write_page(path, lambda: render_report(data, compare_with, recluster=recluster))
@@ -175,10 +175,10 @@ def concat_page_files(*names: str) -> str:
 
 def script_of(*names: str) -> str:
     """Return these scripts as one, with no name that others see."""
-    return f'"use strict";\n(() => {{\n{_stripped(concat_page_files(*names))}}})();\n'
+    return f'"use strict";\n(() => {{\n{_strip_comments(concat_page_files(*names))}}})();\n'
 
 
-def _stripped(script: str) -> str:
+def _strip_comments(script: str) -> str:
     """Leave out indentation and lines of comments, which every page would carry."""
     lines = (line.strip() for line in script.splitlines())
     return "\n".join(line for line in lines if line and not line.startswith("//"))

@@ -1,4 +1,4 @@
-"""What each score says, in a few words."""
+"""The meaning of each score, in a few words."""
 
 from collections.abc import Mapping
 

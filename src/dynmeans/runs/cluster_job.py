@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from dynmeans.engine.batch import Batch
 from dynmeans.families.levels import FINE
 from dynmeans.follow.clusterers import DETECTIONS, OURS
@@ -80,12 +82,13 @@ class JobResult:
     is_stopped: bool = False
     new_cluster_distance: str = ""
     stop_words: ArgumentText | None = None  # What to do about topics that words of grammar name
+    missed_number: ArgumentText | None = None  # What to do where `n_clusters` was not met
     notes: tuple[ArgumentText, ...] = ()  # What the user may want to know, and do about it
 
 
 @dataclass(frozen=True, slots=True)
 class JobCallbacks:
-    """Who is told how far a job is; nobody by default."""
+    """Callbacks on the progress of a job; none by default."""
 
     # Opened around the work; what it gives sees every window.
     progress: Progress = lambda total, done, features: nullcontext()
@@ -116,7 +119,7 @@ class ClusterJob:
     model_config: ModelConfig  # How windows are clustered
     out: Path  # Folder of the run
     after: AfterCommit = NOTHING  # What is done with windows once they are committed
-    # Of `space` and `search`, those that nobody gave: where rows are vectors, they suit these
+    # Of `space` and `search`, those that was not given: where rows are vectors, they suit these
     unset_fields: Sequence[str] = ()
     name_by: str | None = None  # Column whose values or words name the clusters
     sample_size: int = N_KEPT  # Rows of each window that the run keeps
@@ -161,7 +164,14 @@ class ClusterJob:
             return done
         hint = run.config.model_config.n_clusters
         write_levels(run.store, chosen=self.level, noise=self.noise, hint=hint)
-        return replace(done, status=replace(run.status(), is_running=False))
+        note = None
+        if hint is not None:
+            counts = [len(record.ids) for record in run.history(labels=False, joined=True)]
+            asked = Hint(*check_range("n_clusters", hint), is_joined=True)
+            note = asked.compare(float(np.mean(counts)))
+        notes = done.notes if note is None else (*done.notes, note)
+        status = replace(run.status(), is_running=False)
+        return replace(done, status=status, notes=notes, missed_number=note)
 
     def _name(self, run: Run, source: Source | None, done: JobResult) -> None:
         """Name clusters by the words of a column, where one was named for that."""
@@ -219,7 +229,7 @@ class ClusterJob:
         return RunConfig(features, model_config, kept, self.sample_size)
 
     def _is_joined(self, model_config: ModelConfig) -> bool:
-        """Say whether evidence is gathered for joining; texts have levels of their own."""
+        """Return whether evidence is gathered for joining; texts have levels of their own."""
         if model_config.method != OURS and self.level not in (None, FINE):
             rule = "is for clusters of {method='dynmeans'}"
             raise InputError("level", rule, got=self.level)
@@ -228,7 +238,7 @@ class ClusterJob:
         return self.level not in (None, FINE) or (self.level is None and model_config.is_open)
 
     def may_be_detections(self, model_config: ModelConfig) -> bool:
-        """Say whether nothing was asked for that rows which are objects do not have."""
+        """Return whether nothing was asked for that rows which are objects do not have."""
         is_free = (
             self.level is None and model_config.n_clusters is None and model_config.method == OURS
         )
@@ -243,7 +253,7 @@ class ClusterJob:
         return replace(model_config, **{name: usual[name] for name in names})
 
     def _should_resume(self, resume: bool | None, overwrite: bool) -> bool:
-        """Say whether there is a run to resume; one without a window is made again."""
+        """Return whether there is a run to resume; one without a window is made again."""
         exists = (self.out / DATABASE).exists() and not overwrite
         exists = exists and (resume is True or not self._is_empty())
         if resume and not exists:
@@ -290,9 +300,18 @@ def _windows(job: ClusterJob, source: Source | None, position: Mapping[str, Any]
 def _ahead(source: Input, windows: Any) -> BufferedWindows:
     ahead = BufferedWindows(windows, is_live=source.is_live)
     if not ahead.first:
+        _check_lacking(getattr(windows, "missing", {}))
         rule = "the input holds no rows to choose on: it is empty, or every row lacks a value"
         raise InputError("", rule)
     return ahead
+
+
+def _check_lacking(missing: Mapping[str, int]) -> None:
+    """Refuse an input of which every row was left out, and name the columns that it lacks."""
+    lacking = ", ".join(f"{n:,} lack {name!r}" for name, n in missing.items() if n)
+    if lacking:
+        hint = "Check that these columns hold numbers, and how they are written."
+        raise InputError("", "every row of the input lacks a value: {}", lacking, hint=hint)
 
 
 @dataclass(slots=True)
@@ -369,7 +388,7 @@ class _JobRun:
         n_threads: int | None,
         is_resumed: bool,
     ) -> JobResult:
-        """Take all windows in, and say what was done."""
+        """Process all windows and return the result."""
         windows, before = prepared.windows, run.status()
         total = None if source is None else windows.n_rows
         done = (run.position or {}).get("rows_read", 0)
@@ -382,12 +401,7 @@ class _JobRun:
         if status.n_dropped_rows and not (
             status.n_rows or is_stopped or self.job.windows.keep_last_open
         ):
-            raise InputError(
-                "",
-                "every row of the input lacks a value: {}",
-                ", ".join(f"{n:,} lack {name!r}" for name, n in missing.items() if n),
-                hint="Check that these columns hold numbers, and how they are written.",
-            )
+            _check_lacking(missing)
         stop_words = stop_word_note(run)
         return JobResult(
             status=status,
@@ -406,7 +420,7 @@ class _JobRun:
         )
 
     def _take_all(self, run: Run, windows: Any, **options: Any) -> bool:
-        """Take all windows in; say whether the job was stopped on the way."""
+        """Take all windows in; return whether the job was stopped on the way."""
         with self.job.after.make_hook(run, self.stop) as send:
             levels = LevelsInTime(run.store, run.config.model_config.n_clusters)
 
@@ -448,7 +462,7 @@ def _objects(share: float) -> ArgumentText:
 
 
 def _notes(run: Run, choice: Suggestion | None) -> Iterator[ArgumentText | None]:
-    """Say what was not found as it was asked for or told, and what else it might be."""
+    """Return notes on columns or options that were not found, with suggestions."""
     yield suggest_space(run)
     if n_wordless := run.status().n_wordless:
         yield ArgumentText(

@@ -79,7 +79,7 @@ class RunConfig:
 
 
 def describe_differences(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[ArgumentText]:
-    """Say which fields differ, one line each."""
+    """Return which fields differ, one line each."""
     names = [name for name in {**was, **now} if name not in _FREE]
     return [
         ArgumentText(

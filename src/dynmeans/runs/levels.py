@@ -56,7 +56,7 @@ def write_levels(
     """Find the levels anew from the evidence so far; by default the level shown stays."""
     before = read_levels(store) or StoredLevels(DEFAULT)
     memory = store.memory()
-    wanted = before.chosen if chosen is None else checked_level(chosen)
+    wanted = before.chosen if chosen is None else check_level(chosen)
     noise = before.noise if noise is None else noise
     options = before.options
     n_windows = before.n_windows
@@ -73,13 +73,13 @@ def write_levels(
 
 def show_level(store: Store, name: str) -> None:
     """Show another of the levels that were found."""
-    store.note({_ENTRY: store.manifest(_ENTRY) | {"chosen": checked_level(name)}})
+    store.note({_ENTRY: store.manifest(_ENTRY) | {"chosen": check_level(name)}})
 
 
 def store_levels(store: Store, found: Iterable[Level], chosen: str | None) -> None:
     """Keep levels that were found elsewhere; by default the level shown stays."""
     before = read_levels(store) or StoredLevels(DEFAULT)
-    wanted = before.chosen if chosen is None else checked_level(chosen)
+    wanted = before.chosen if chosen is None else check_level(chosen)
     options = tuple(level.to_json() for level in found)
     entry = {"chosen": wanted, "noise": None, "options": options, "n_windows": count_windows(store)}
     store.note({_ENTRY: entry})
@@ -100,7 +100,7 @@ class LevelsInTime:
             self._spent += time.monotonic() - now
 
 
-def checked_level(name: Any) -> str:
+def check_level(name: Any) -> str:
     """Return the name of a level, or refuse it."""
     if name not in LEVELS:
         raise InputError("level", 'must be "fine", "default" or "coarse"', got=name)

@@ -96,7 +96,7 @@ class Run(Editing, AbstractContextManager["Run"]):
             return run
         was, now = run.config.to_fields(), config.to_fields()
         is_open = not run.has_windows
-        changes = describe_differences(_fixed_fields(was, is_open), _fixed_fields(now, is_open))
+        changes = describe_differences(_stable_fields(was, is_open), _stable_fields(now, is_open))
         if changes:
             run.close()
             raise InputError(
@@ -114,7 +114,7 @@ class Run(Editing, AbstractContextManager["Run"]):
         return run
 
     def lock(self) -> None:
-        """Keep others from writing, until the run is closed: before `position` is read, say."""
+        """Keep other processes from writing until the run is closed."""
         self._store.lock_for_writing()
 
     @property
@@ -316,11 +316,12 @@ class Run(Editing, AbstractContextManager["Run"]):
 
     @property
     def is_joined(self) -> bool:
-        """Whether clusters are shown that may have several subclusters."""
-        return self.levels is not None and self.levels.chosen != FINE
+        """Whether the clusters shown are others than those found: joined, or only the confirmed."""
+        levels, model_config = self.levels, self.config.model_config
+        return levels is not None and (levels.chosen != FINE or model_config.has_unconfirmed)
 
     def status(self) -> RunStatus:
-        """Say how far the run is."""
+        """Return how far the run is."""
         return status_of(self._store)
 
     def verify(self) -> None:
@@ -389,7 +390,7 @@ class Run(Editing, AbstractContextManager["Run"]):
         return self._stepper
 
 
-def _fixed_fields(fields: dict[str, Any], is_open: bool) -> dict[str, Any]:
+def _stable_fields(fields: dict[str, Any], is_open: bool) -> dict[str, Any]:
     """Return the fields that can no longer change."""
     return {name: fields[name] for name in fields if not (is_open and name in PARAMETERS)}
 

@@ -22,7 +22,7 @@ def vector_names(column: str) -> tuple[str, ...]:
     return tuple(f"{column} vector[{j}]" for j in range(WIDTH))
 
 
-def _left_out(source: Mapping[str, Any]) -> frozenset[str]:
+def _stop_words_of(source: Mapping[str, Any]) -> frozenset[str]:
     return stop_words(source.get("language", "en"), source.get("stop_words", ()))
 
 
@@ -30,14 +30,14 @@ def table_of(store: Store, source: Mapping[str, Any]) -> WordTable:
     """Return the words of a run as of its last commit."""
     header = store.manifest(WORD_TABLE)
     if header is None:
-        return WordTable(_left_out(source))
+        return WordTable(_stop_words_of(source))
     rows = [tuple(row)[:-1] for row in store.rows("words", "ORDER BY word")]
-    return WordTable.from_rows(rows, header, _left_out(source))
+    return WordTable.from_rows(rows, header, _stop_words_of(source))
 
 
 def vectors_of(source: Mapping[str, Any]) -> Callable[[Window], Window]:
     """Return what makes windows of vectors of windows of texts, from the first one on."""
-    return partial(_as_vectors, WordTable(_left_out(source)))
+    return partial(_as_vectors, WordTable(_stop_words_of(source)))
 
 
 def _as_vectors(table: WordTable, window: Window) -> Window:

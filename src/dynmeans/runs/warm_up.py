@@ -23,7 +23,7 @@ _SECONDS = 30.0  # between two words about a choice that waits
 
 
 def needs_warm_up(model_config: ModelConfig) -> bool:
-    """Say whether space or penalties are learned from the first windows."""
+    """Return whether space or penalties are learned from the first windows."""
     return model_config.is_auto or not find_space(model_config.space).is_fitted
 
 
@@ -48,7 +48,7 @@ def read_warm_up(windows: Iterable[Window], taken: list[Window] | None = None) -
 def initial_memory(
     config: RunConfig, first: Sequence[Window], on_suggestion: OnSuggestion = log_suggestion
 ) -> Memory:
-    """Return the memory before the first window, as these windows tell."""
+    """Return the memory before the first window, learned from these windows."""
     return begin(
         config.model_config,
         [_batch_of(window, len(config.features)) for window in first],
@@ -93,7 +93,7 @@ class BufferedWindows:
         yield from self._rest
 
     def __getattr__(self, name: str) -> Any:
-        """Return what the source says about itself: its position, what it left out."""
+        """Return attributes of the source: its position, its dropped rows."""
         return getattr(self._windows, name)
 
 

@@ -224,5 +224,5 @@ class WindowProcessor:
 
 
 def _has_word(window: Window) -> Any:
-    """Say which vectors of texts are not zeros."""
+    """Return which vectors of texts are not zeros."""
     return window.points.any(axis=1)

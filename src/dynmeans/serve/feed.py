@@ -42,7 +42,7 @@ class ReplacedError(OSError):
 
 
 class RunFeed:
-    """What readers of a run are told; one for each server, fed by one look at the run."""
+    """Events for the readers of a run; one per server, fed by one poll of the run."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -62,7 +62,7 @@ class RunFeed:
             self._look(connection)
 
     async def watch(self) -> None:
-        """Look at the run ten times a second; tell readers when there is more, or another run."""
+        """Poll the run ten times a second; notify readers of new windows or another run."""
         while True:
             with contextlib.suppress(OSError, ValueError):  # none is there for a moment
                 await self._watch_one()
@@ -105,22 +105,22 @@ class RunFeed:
         With `run_id`, a run that has been replaced meanwhile is an error.
         """
 
-        def opened() -> Any:
+        def work_on_run() -> Any:
             with Run.open(self.folder) as run, run.store.snapshot():
                 if run_id not in (None, run.store.run_id):
                     raise ReplacedError
                 return work(run)
 
-        return await asyncio.to_thread(opened)
+        return await asyncio.to_thread(work_on_run)
 
     async def change(self, work: Callable[[Run], Any]) -> Any:
         """Edit the run in a thread; an edit needs no lock."""
 
-        def opened() -> Any:
+        def work_on_run() -> Any:
             with Run.open(self.folder) as run:
                 return work(run)
 
-        return await asyncio.to_thread(opened)
+        return await asyncio.to_thread(work_on_run)
 
     async def chunk_after(self, run_id: str, step: int) -> tuple[int, bytes]:
         """Return windows after a step as JSON, and the last of them; made once for all readers."""
@@ -155,10 +155,10 @@ class RunFeed:
         now = time.monotonic()
         if self._summary is None or now - self._summary[0] > _SUMMARY_SECONDS:
             step = self.last_step
-            self._summary = now, step, await self.read(self._made_summary, run_id)
+            self._summary = now, step, await self.read(self._make_summary, run_id)
         return self._summary[1:]
 
-    def _made_summary(self, run: Run) -> dict[str, Any]:
+    def _make_summary(self, run: Run) -> dict[str, Any]:
         return summary_fields(run, as_cli_options(str(run.folder)))
 
     async def page(self) -> str:

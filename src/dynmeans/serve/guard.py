@@ -136,7 +136,7 @@ def _digits(value: bytes) -> str:
 
 
 async def _whole_body(receive: Receive) -> bytes | tuple[int, str]:
-    """Read a body to its end, or say why not."""
+    """Read a body to its end, or return the reason."""
     body, is_more = b"", True
     end = asyncio.get_running_loop().time() + BODY_SECONDS
     while is_more:

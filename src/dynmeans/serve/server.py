@@ -42,7 +42,7 @@ def make_guarded_app(folder: Path, token: str | None) -> Guard:
 
 
 def check_free(host: str, port: int) -> None:
-    """Refuse a port that cannot be listened on, before anybody is told its address."""
+    """Refuse a port that cannot be listened on, before its address is printed."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with contextlib.closing(socket.socket(family)) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -54,7 +54,7 @@ def check_free(host: str, port: int) -> None:
 
 
 def serve(folder: Path, host: str, port: int, token: str | None) -> None:
-    """Serve a run until the process is told to stop."""
+    """Serve a run until the process is stopped."""
     if token is None and host not in LOOPBACK:
         raise InputError("token", "must be given if {host} is not this machine")
     if token is not None and len(token) < MIN_TOKEN_LENGTH:

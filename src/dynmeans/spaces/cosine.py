@@ -122,7 +122,7 @@ class Cosine(Space):
         return moves if self.axes is None else np.asarray(moves @ np.array(self.axes).T)
 
     def format_distance(self, squared: float) -> str:
-        """Say the cosine between rows at this squared distance; none are farther than opposite."""
+        """Return the cosine between rows at this squared distance; opposite is the farthest."""
         if squared >= 4.0:
             return "the opposite direction"
         return f"cosine {1.0 - 0.5 * squared:.3g}"
@@ -132,7 +132,7 @@ class Cosine(Space):
 class Words(Cosine):
     """The space of vectors of words: `Cosine`, where a cosine below 0.15 starts a cluster.
 
-    Two short texts on one topic share few words; what tells them from others is that most texts
+    Two short texts on one topic share few words; what distinguishes them is that most texts
     share none. A row of zeros, which is a text without a word, is noise: its label is -1.
 
     Examples

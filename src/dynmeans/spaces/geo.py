@@ -57,7 +57,7 @@ class Geo(Space):
         return Geo(earth_features(names, (0.0, 0.0), (0.0, 0.0)) == (0, 1))
 
     def is_compatible(self, learned: Space) -> bool:
-        """Say whether `learned` is of this kind: names may have told the order."""
+        """Return whether `learned` is of this kind: names may have determined the order."""
         return isinstance(learned, Geo)
 
     def n_coordinates(self, n_features: int) -> int:

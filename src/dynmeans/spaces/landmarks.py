@@ -111,7 +111,7 @@ class Landmarks(Space):
         return np.asarray(points / np.where(lengths > 0, lengths, 1.0))
 
     def format_distance(self, squared: float) -> str:
-        """Say the similarity of rows at this squared distance, 1 for those that are alike."""
+        """Return the similarity of rows at this squared distance, 1 for those that are alike."""
         return f"similarity {1.0 - 0.5 * squared:.3g}"
 
     def to_rows(self, centers: FloatArray) -> FloatArray:
@@ -124,7 +124,7 @@ class Landmarks(Space):
         return np.zeros_like(self.to_rows(centers))
 
     def is_compatible(self, learned: Space) -> bool:
-        """Say whether `learned` is of this kind."""
+        """Return whether `learned` is of this kind."""
         return isinstance(learned, Landmarks)
 
 
@@ -160,7 +160,7 @@ def _spectral_map(landmarks: FloatArray, width: float | None) -> tuple[float, Fl
     """Return the width and the matrix from similarities to coordinates, one row for each.
 
     Of the random walk from landmark to landmark the slowest movements are kept: those between
-    groups that it hardly ever leaves. How many groups there are is told by the widest gap between
+    groups that it hardly ever leaves. The number of groups follows from the widest gap between
     the rates; without a `width` that is also what chooses it.
     """
     squares = _squared_distances(landmarks, landmarks)

@@ -31,7 +31,7 @@ class Mixed(Space):
     """Real tables: places, hours and speeds in one row.
 
     The squared distance of two points is the sum of those of the groups, each times the square of
-    its weight: a weight of 0.1 for ``geo`` says that 10 km count as much as 1 of the others' unit.
+    its weight: a weight of 0.1 for ``geo`` means that 10 km count as much as 1 of the others' unit.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class Mixed(Space):
         return Mixed(tuple(fitted))
 
     def is_compatible(self, learned: Space) -> bool:
-        """Say whether group by group `learned` may be what `fit` made."""
+        """Return whether group by group `learned` may be what `fit` made."""
         return (
             isinstance(learned, Mixed)
             and len(learned.groups) == len(self.groups)
@@ -141,7 +141,7 @@ class Mixed(Space):
         return None
 
     def format_distance(self, squared: float) -> str:
-        """Say how far each group alone may be apart at this squared distance.
+        """Return how far each group alone may be apart at this squared distance.
 
         >>> from dynmeans.spaces.named import find_space
         >>> find_space("0.1*geo(0,1) + cyclic:24(2)").format_distance(4.0)

@@ -31,7 +31,7 @@ class Space(ABC):
     supports_velocity : bool
         Whether a velocity means something.
     is_curved : bool
-        Whether courses bend: `carried` says where they lead.
+        Whether courses bend: `carried` returns the position.
     centers : {"mean", "sphere"}
         Whether centers have length 1, as the points have.
     has_noise : bool
@@ -60,7 +60,7 @@ class Space(ABC):
         return self
 
     def bind_features(self, names: Sequence[str]) -> "Space":
-        """Return this space for features of these names, where the names say something to it."""
+        """Return this space for features of these names, if it uses names."""
         return self
 
     @classmethod
@@ -71,7 +71,7 @@ class Space(ABC):
         return cls()
 
     def is_compatible(self, learned: "Space") -> bool:
-        """Say whether `learned` may be what `fit` made of this space."""
+        """Return whether `learned` may be what `fit` made of this space."""
         if self.is_fitted:
             return self == learned
         return self.name == learned.name
@@ -109,7 +109,7 @@ class Space(ABC):
         return centers + moves * np.reshape(elapsed, (-1, 1)), moves
 
     def format_distance(self, squared: float) -> str:
-        """Say a squared distance in the unit of the space.
+        """Format a squared distance in the unit of the space.
 
         >>> from dynmeans.spaces.named import find_space
         >>> find_space("geo").format_distance(144.0), find_space("raw").format_distance(9.0)

@@ -20,7 +20,7 @@ _BLOCK = 2048  # rows
 
 
 def is_sparse(rows: Any) -> bool:
-    """Say whether this is a matrix or an array of SciPy that is sparse, in any format."""
+    """Return whether this is a matrix or an array of SciPy that is sparse, in any format."""
     return hasattr(rows, "tocsr") and hasattr(rows, "nnz")
 
 

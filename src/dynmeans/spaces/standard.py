@@ -66,7 +66,7 @@ class Standard(Space):
     def fit(self, rows: BatchArray, weights: FloatArray | None = None) -> Space:
         """Learn mean and spread; a feature that is constant keeps its unit.
 
-        A value a thousand times as far out as the middle half of its feature has no say.
+        A value a thousand times as far out as the middle half of its feature is ignored.
         """
         mean, spread = mean_and_spread(rows, weights)
         return Standard(mean, np.where(spread > 0, spread, 1.0))
@@ -135,11 +135,11 @@ class Auto(Space):
         return Standard().fit(rows, weights)
 
     def is_compatible(self, learned: Space) -> bool:
-        """Say whether `learned` is one of the two, or nothing was learned yet."""
+        """Return whether `learned` is one of the two, or nothing was learned yet."""
         return learned.name in (RAW.name, Standard.name, self.name)
 
     def to_points(self, rows: Any) -> Any:
-        """Refuse: which space it is, `fit` says."""
+        """Refuse: `fit` decides the space first."""
         raise ValueError("space 'auto' maps nothing before fit() has chosen.")
 
     def to_rows(self, centers: FloatArray) -> FloatArray:
@@ -177,7 +177,7 @@ def quartiles(points: FloatArray, weights: FloatArray) -> tuple[FloatArray, Floa
 
 
 def find_outliers(points: Any, middle: FloatArray, spread: FloatArray) -> Any:
-    """Say which values lie so far out that they must not decide a unit, a scale or a mean."""
+    """Return which values lie so far out that they must not decide a unit, a scale or a mean."""
     return np.abs(points - middle) > OUTLIER_FACTOR * spread
 
 

@@ -131,7 +131,7 @@ def foreach_batch(
 
 
 def _query_id(frame: Any) -> str | None:
-    """Return the identity of the stream; Spark Connect does not tell."""
+    """Return the identity of the stream; Spark Connect does not have it."""
     try:
         found = frame.sparkSession.sparkContext.getLocalProperty(_QUERY_ID)
     except Exception:
@@ -188,7 +188,7 @@ def _to_window(
 
 
 def _without_gaps(table: pa.Table, names: list[str], on_missing: str) -> npt.NDArray[np.bool_]:
-    """Say which rows have every value they need."""
+    """Return which rows have every value they need."""
     is_whole = np.ones(table.num_rows, dtype=bool)
     for name in names:
         column = table[name]

@@ -27,7 +27,7 @@ def topic_name(
         if n / n_texts >= _MIN_LIFT * elsewhere:
             found.append((-n, elsewhere if n_texts > 1 else 0.0, -len(word), word))
     found.sort()
-    return _joined((word, -n / n_texts) for n, _, _, word in found)
+    return _join_words((word, -n / n_texts) for n, _, _, word in found)
 
 
 def new_words(
@@ -44,10 +44,10 @@ def new_words(
         if n > 1 and n / n_texts > usual:
             scores[word] = n / n_texts * math.log(n / n_texts / usual)
     ranked = sorted(scores, key=lambda word: (-scores[word], word))
-    return _joined((word, scores[word]) for word in ranked)
+    return _join_words((word, scores[word]) for word in ranked)
 
 
-def _joined(words: Iterable[tuple[str, float]]) -> str:
+def _join_words(words: Iterable[tuple[str, float]]) -> str:
     """Join as many words as there is room for, as long as they matter beside the first."""
     name, best, n_words = "", 0.0, 0
     for word, value in words:

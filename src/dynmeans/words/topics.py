@@ -60,8 +60,8 @@ class Topic:
         self.n_texts += len(texts)
         nearest = min(zip(distances.tolist(), texts, strict=True))
         if nearest < (self.nearest, self.typical):
-            self.nearest, self.typical = nearest[0], _shown(nearest[1])
-        latest = dict.fromkeys(map(_shown, reversed(texts[-_MOST_RECENT:])))
+            self.nearest, self.typical = nearest[0], _shorten(nearest[1])
+        latest = dict.fromkeys(map(_shorten, reversed(texts[-_MOST_RECENT:])))
         self.recent = list(dict.fromkeys([*latest, *self.recent]))[:_MOST_RECENT]
         return told
 
@@ -135,7 +135,7 @@ def _most_frequent(words: Mapping[str, int]) -> dict[str, int]:
     return dict(ranked[:_MOST_WORDS])
 
 
-def _shown(text: str) -> str:
+def _shorten(text: str) -> str:
     """Return a text on one line, cut; a lone surrogate, which no file can hold, is a mark."""
     plain = " ".join(text[: 4 * _MOST_CHARACTERS].encode("utf-8", "replace").decode().split())
     return plain if len(plain) <= _MOST_CHARACTERS else f"{plain[: _MOST_CHARACTERS - 1]}\u2026"

@@ -35,7 +35,7 @@ def clusters(
     as_json: options.AsJson = False,
     **fields: Any,
 ) -> None:
-    """Say what each cluster is: its life, means, and what sets it apart.
+    """Describe each cluster: its lifetime, means and distinctive features.
 
     apart lists features whose mean differs most from that of all other rows, in standard
     deviations. Means are those of the rows that the run keeps, up to 200 of each window.

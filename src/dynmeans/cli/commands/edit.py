@@ -36,8 +36,8 @@ def edit(
     """Show two clusters as one, keep a small one, or undo that; the run itself is not modified.
 
     Every edit is logged with who made it and when. merge and undo change what labels, clusters,
-    report and plot show. A pinned cluster is confirmed whatever --min-cluster-size and
-    --min-batches say. matches lists clusters that were born where a forgotten one had been; merge
+    report and plot show. A pinned cluster is confirmed regardless of --min-cluster-size and
+    --min-batches. matches lists clusters that were born where a forgotten one had been; merge
     accepts one.
 
     [bold]Examples[/bold]

@@ -15,7 +15,7 @@ def status(
     ] = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Say how far a run is, while it is being written or afterwards.
+    """Return how far a run is, while it is being written or afterwards.
 
     [bold]Example[/bold]
 
@@ -60,7 +60,7 @@ def status(
 
 
 def summary(run_folder: options.RunFolder, as_json: options.AsJson = False) -> None:
-    """Say what happened: how many clusters, the largest, who comes back, splits, what is left out.
+    """Summarize a run: clusters, the largest, returns, splits and dropped rows.
 
     [bold]Example[/bold]
 

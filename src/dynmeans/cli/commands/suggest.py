@@ -63,7 +63,7 @@ def suggest(
 
     No labels are needed. The first 30 windows, or more if these hold fewer than 4,000 points, are
     clustered with a few dozen choices; the one that describes the points most briefly wins. A
-    warning says when it should not be trusted. For texts and vectors one cosine suits most
+    warning is printed if the choice is not reliable. For texts and vectors one cosine suits most
     streams: the numbers of clusters at this one, at half of it and at twice are shown.
 
     [bold]Example[/bold]

@@ -167,8 +167,8 @@ def _let_clusters_empty(
 ) -> tuple[PassLog, int]:
     """Find the clusters that all their points left before any other joined.
 
-    The last to leave decides when. Only clusters of the last pass can empty: whoever joined in
-    this pass stays to its end. A new cluster that empties changes nobody's choice if nobody
+    The last to leave decides when. Only clusters of the last pass can empty: a row that joined in
+    this pass stays to its end. A new cluster that empties changes no one's choice if no one
     joins it later. Otherwise labels stand only up to there: returns the turn they stand before.
     """
     n, known = len(n_members), set(log.changes.slots[log.changes.is_active == 0].tolist())

@@ -29,7 +29,7 @@ class DaskSolution:
     """One run of Algorithm 2, by slot; the labels stay where the rows are."""
 
     labeling: Labeling
-    clusters: "Clusters"
+    clusters: "ClusterSums"
     cost_trace: list[float]
 
     @property
@@ -49,7 +49,7 @@ class DaskSolution:
 
 
 @dataclass(frozen=True, slots=True)
-class Clusters:
+class ClusterSums:
     """The clusters between two passes; `sums` in bins, and L_t (Eq. 15)."""
 
     n_members: IntArray
@@ -61,7 +61,7 @@ class Clusters:
     @classmethod
     def of(
         cls, n_members: IntArray, sums: FloatArray, remembered: Remembered, run: OrderRun
-    ) -> "Clusters":
+    ) -> "ClusterSums":
         """AssignParams: n and center of each slot (Eq. 12)."""
         memory, penalty = remembered.arrays, run.new_penalty
         found = compiled.settle_clusters(n_members, sums, memory, run.sums, penalty)
@@ -159,7 +159,7 @@ def _move_centers(
     log: PassLog,
     moves: Moves,
     remembered: Remembered,
-) -> tuple[Labeling, Clusters]:
+) -> tuple[Labeling, ClusterSums]:
     """Close up slots that emptied, and move those that points joined or left."""
     assert moves.sums is not None, "the pass is over"
     is_kept, n = np.ones(log.n_slots, dtype=bool), remembered.state.n_clusters
@@ -168,15 +168,15 @@ def _move_centers(
     if sums is not None:
         all_sums[: len(sums)] += sums
     is_kept[n:] = after[n:] > 0
-    clusters = Clusters.of(after[is_kept], all_sums[is_kept], remembered, before.run)
+    clusters = ClusterSums.of(after[is_kept], all_sums[is_kept], remembered, before.run)
     log = replace(log, renamed=np.where(is_kept, np.cumsum(is_kept) - 1, -1))
     has_moved = (moves.n_joined + moves.n_left > 0)[is_kept].astype(np.uint8)
     return Labeling(before.run, before.n_passes + 1, log, before.n_passes, has_moved), clusters
 
 
 def _pass_border(
-    before: Labeling, clusters: Clusters, remembered: Remembered, replies: list[Reply]
-) -> tuple[Labeling, Clusters, list[float], bool] | None:
+    before: Labeling, clusters: ClusterSums, remembered: Remembered, replies: list[Reply]
+) -> tuple[Labeling, ClusterSums, list[float], bool] | None:
     """Make passes over the rows in doubt alone; None if there is none to be made.
 
     Returns the labels and the clusters after the last one, the costs on the way, and whether the
@@ -209,4 +209,4 @@ def _pass_border(
     changed = changed[np.argsort(rows.rows[changed])]
     decided = ClientLabels(rows.rows[changed], labels[changed])
     after = Labeling(run, before.n_passes + n_passes, log, before.n_passes, has_moved, decided)
-    return after, Clusters.of(n_members, sums, remembered, run), costs[1:].tolist(), is_over
+    return after, ClusterSums.of(n_members, sums, remembered, run), costs[1:].tolist(), is_over

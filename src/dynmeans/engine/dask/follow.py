@@ -20,7 +20,7 @@ from dynmeans.records.arrays import FloatArray
 BLOCK_BYTES = 2**24  # of the rows that are held here at a time
 _WORDS = 5  # of a row beside its coordinates: its turn, weight and place
 
-Clusters = tuple[FloatArray, FloatArray, FloatArray]  # centers, offsets, sums
+ClusterArrays = tuple[FloatArray, FloatArray, FloatArray]  # centers, offsets, sums
 
 
 def follow_first(requests: PassRequests) -> tuple[PassLog, Moves]:
@@ -28,7 +28,7 @@ def follow_first(requests: PassRequests) -> tuple[PassLog, Moves]:
     workers, remembered, end = requests.workers, requests.remembered, requests.end
     workers.begin_with([], "")
     theta_old, gamma = remembered.state.centers, remembered.gamma
-    clusters: Clusters = theta_old, remembered.costs.offsets, gamma[:, None] * theta_old
+    clusters: ClusterArrays = theta_old, remembered.costs.offsets, gamma[:, None] * theta_old
     labels = [np.full(size, -1, dtype=np.int32) for size in workers.sizes]
     n_rows = max(1, BLOCK_BYTES // (8 * (theta_old.shape[1] + _WORDS)))
     limit = -(-n_rows // workers.n_pieces)
@@ -52,8 +52,8 @@ def follow_first(requests: PassRequests) -> tuple[PassLog, Moves]:
 
 
 def _follow_block(
-    found: list[TurnRows], clusters: Clusters, new_penalty: float
-) -> tuple[np.ndarray[tuple[int], np.dtype[np.int32]], Clusters]:
+    found: list[TurnRows], clusters: ClusterArrays, new_penalty: float
+) -> tuple[np.ndarray[tuple[int], np.dtype[np.int32]], ClusterArrays]:
     """Visit the rows of one block; return their labels, and the clusters afterwards."""
     order = turn_order(np.concatenate([reply.turns for reply in found]))
     rows = np.concatenate([reply.rows for reply in found])

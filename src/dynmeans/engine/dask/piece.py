@@ -77,7 +77,7 @@ class Piece:
         self._runs = {**kept, run.name: known}
         return known
 
-    def known(self, run: OrderRun) -> PieceRun:
+    def run_of(self, run: OrderRun) -> PieceRun:
         """What is remembered of another run, if anything is."""
         return self._runs.get(run.name) or PieceRun(self, run, None)
 

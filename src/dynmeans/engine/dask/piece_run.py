@@ -170,7 +170,7 @@ class PieceRun:
     def _divide(self, division: Division) -> None:
         """Label every row by splits of the sets of another labeling, maybe of another run."""
         of = division.of
-        source = self if of.run.name == self._run.name else self._piece.known(of.run)
+        source = self if of.run.name == self._run.name else self._piece.run_of(of.run)
         source.reach(of)
         renamed = np.asarray(np.append(division.renamed, -1).astype(np.int32))
         self.labels = renamed[source.sets_after(division.splits)]

@@ -12,7 +12,7 @@ import numpy as np
 
 from dynmeans.algorithm.cluster import NO_FALL
 from dynmeans.algorithm.deep_search import MIN_RELATIVE_GAIN, PASSES_PER_ROUND
-from dynmeans.algorithm.sets import NEW, Batch, Sets
+from dynmeans.algorithm.sets import NEW, Sets, SetsBatch
 from dynmeans.algorithm.splits import (
     FEWEST,
     FEWEST_OF_PART,
@@ -26,7 +26,7 @@ from dynmeans.algorithm.splits import (
 from dynmeans.algorithm.sums import sum_units
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.dask.assign_labels import PassRequests, Remembered
-from dynmeans.engine.dask.cluster import Clusters, DaskSolution, alternate
+from dynmeans.engine.dask.cluster import ClusterSums, DaskSolution, alternate
 from dynmeans.engine.dask.messages import Division, Labeling, OrderRun, Split
 from dynmeans.engine.dask.set_messages import (
     AskHalf,
@@ -66,7 +66,7 @@ def search_splits(requests: PassRequests, found: DaskSolution, order: OrderRun) 
 
 def _move_sets(
     requests: PassRequests, found: DaskSolution, order: OrderRun
-) -> tuple[Labeling, Clusters] | None:
+) -> tuple[Labeling, ClusterSums] | None:
     """Split every set that is plainly two, and the parts again; None if there is none."""
     sets = _SetsOnWorkers(requests.workers, requests.remembered, found, order)
     if not sets.may_split():
@@ -150,7 +150,7 @@ class _SetsOnWorkers(Sets):
         way.take(self, k, len(self) - 1)
         return True
 
-    def find_labels(self) -> tuple[Labeling, Clusters]:
+    def find_labels(self) -> tuple[Labeling, ClusterSums]:
         """Return the labels that the splits come to: remembered clusters keep their slots."""
         next_slot = n_remembered = len(self.batch.gamma)
         n_slots = n_remembered + self.owners.count(NEW)
@@ -169,7 +169,7 @@ class _SetsOnWorkers(Sets):
         # No pass went before: all own costs are to be taken again.
         nothing = np.ones(n_slots, dtype=np.uint8)
         labeling = Labeling(run, before.n_passes + 1, None, -2, nothing, division=division)
-        return labeling, Clusters.of(n_members, sums, self._remembered, run)
+        return labeling, ClusterSums.of(n_members, sums, self._remembered, run)
 
     def _halves_of(self, k: int) -> _Parted | None:
         """Return set k in two, where that is plain in samples of it and in the whole."""
@@ -241,11 +241,11 @@ class _SetsOnWorkers(Sets):
 
 def _batch_of(
     points: FloatArray, weights: FloatArray | None, remembered: Remembered, run: OrderRun
-) -> Batch:
+) -> SetsBatch:
     """Some rows in the order they are visited, whose sums have the units of the whole batch."""
     weights = np.ones(len(points)) if weights is None else weights
     state, penalties = remembered.state, remembered.penalties
-    batch = Batch(points, weights, state, penalties, np.arange(len(points)))
+    batch = SetsBatch(points, weights, state, penalties, np.arange(len(points)))
     farthest, lightest = run.sums[0], run.sums[1]
     batch.units = sum_units(farthest[None, :], np.array([lightest]), state, penalties)
     return batch

@@ -65,7 +65,7 @@ def step_with_rounds(
     if batch.n_points == 0:
         return _step_over_nothing(batch, state, penalties, elapsed)
     found = _Found.of(batch, state, penalties, orders, elapsed)
-    return *found.named(batch, state, penalties, elapsed), found.rounds
+    return *found.to_clustering(batch, state, penalties, elapsed), found.rounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class _Found:
             best = split_further(requests, best, run)
         return cls(arrived, best, best_positions, best_followed, workers.rounds)
 
-    def named(
+    def to_clustering(
         self, batch: DaskBatch, state: ClusterState, penalties: Penalties, elapsed: float
     ) -> tuple[ClusterState, Clustering]:
         """Return the state after it, and the clusters by their identities."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from dynmeans.engine.gpu.host.border import BorderPass
 from dynmeans.engine.gpu.host.bounds import Bounds
-from dynmeans.engine.gpu.host.slots import Memory, Slots
+from dynmeans.engine.gpu.host.slots import RememberedSlots, Slots
 from dynmeans.engine.gpu.kernels import (
     THREADS,
     as_arguments,
@@ -37,7 +37,7 @@ class DeviceBorder:
         rows: LabeledRows,
         slots: Slots,
         n_members: IntArray,
-        memory: Memory,
+        memory: RememberedSlots,
         new_penalty: float,
         margins: FloatArray,
     ) -> None:
@@ -62,7 +62,7 @@ class DeviceBorder:
 
     @staticmethod
     def suits(n_slots: int, n_features: int, new_penalty: float) -> bool:
-        """Say whether distances are far from the ends of the numbers, and tables from large."""
+        """Return whether distances are far from the ends of the numbers, and tables from large."""
         is_plain = 1e-260 < new_penalty < 1e260
         return is_plain and n_slots <= _MAX_SLOTS and n_features + 3 <= _MAX_COLUMNS
 

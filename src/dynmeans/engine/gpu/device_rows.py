@@ -11,7 +11,7 @@ from dynmeans.engine.gpu.host.bounds import Bounds
 from dynmeans.engine.gpu.host.elkan_bound import near_versions
 from dynmeans.engine.gpu.host.event_log import Choosers
 from dynmeans.engine.gpu.host.rows import Compared, Listed
-from dynmeans.engine.gpu.host.slots import BoolArray, Memory, Slots, Versions
+from dynmeans.engine.gpu.host.slots import BoolArray, RememberedSlots, Slots, Versions
 from dynmeans.engine.gpu.host.turns import TURN
 from dynmeans.engine.gpu.kernels import (
     count_of,
@@ -136,7 +136,7 @@ class DeviceRows(LabeledRows):
 
         Those for which it was not there at their turn may prefer another one: they are listed.
         """
-        opened, slots, since = versions.opened()
+        opened, slots, since = versions.added_slots()
         numbers, turns, n_listed = upload(slots.astype(np.int32), since, np.zeros(1, np.int32))
         own = self._search.table(start)[0]
         order = (*self._turn, np.uint64(low), own, numbers, turns)
@@ -208,7 +208,7 @@ class DeviceRows(LabeledRows):
         self,
         slots: Slots,
         n_members: IntArray,
-        memory: Memory,
+        memory: RememberedSlots,
         new_penalty: float,
         margins: FloatArray,
     ) -> DeviceBorder | None:
@@ -327,7 +327,7 @@ class DeviceRows(LabeledRows):
         listed: Listed | None = None,
         bounds: Bounds | None = None,
     ) -> bool:
-        """Write the cheapest slots of the listed rows, or of all; say whether `bounds` are too."""
+        """Write the cheapest slots of listed or all rows; return whether `bounds` are too."""
         frozen = Versions.freeze(slots)
         return self._search.find(
             slots,

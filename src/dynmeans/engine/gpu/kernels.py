@@ -95,7 +95,7 @@ def as_arguments(values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _kernel_argument(value: Any) -> Any:
-    """Integers are 32 bits unless they say otherwise; None is the null pointer."""
+    """Integers are 32 bits by default; None is the null pointer."""
     kind = type(value)
     if kind is int:
         return np.int32(value)

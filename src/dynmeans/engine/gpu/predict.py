@@ -1,4 +1,4 @@
-"""What a state says of rows that change nothing: labels and costs, part by part, and distances."""
+"""Labels, costs and distances of rows that do not change the state, part by part."""
 
 from typing import Any
 

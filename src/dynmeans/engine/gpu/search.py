@@ -168,7 +168,7 @@ class Search:
         return False
 
     def is_quick(self, n_slots: int) -> bool:
-        """Say whether all distances of all rows are computed faster than a filter is prepared."""
+        """Return whether computing all distances is faster than preparing a filter."""
         n_terms = int(self._n * n_slots * self._d)
         return _FILTER_FEATURES <= self._d < SMALL_N_FEATURES and n_terms <= _QUICK_TERMS
 

@@ -23,5 +23,5 @@ def source_of(family: str) -> str:
 
 
 def digest() -> str:
-    """Name all kernels by what they say."""
+    """Return a digest of the source of all kernels."""
     return hashlib.sha256("".join(map(source_of, FAMILIES)).encode()).hexdigest()[:16]

@@ -1,1 +1,1 @@
-"""What a run found, seen from outside: numbers, profiles, families, telling values."""
+"""What a run found, seen from outside: numbers, profiles, families, characteristic values."""

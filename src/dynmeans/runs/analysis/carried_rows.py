@@ -76,7 +76,7 @@ def _label_rows(
         first + sample_rows(int(first), one.n_rows, size)
         for first, one in zip(ends - [sample.n_rows for sample in samples], samples, strict=True)
     ]
-    rows, distances = _taken(run, key, np.concatenate(kept), int(ends[-1]))
+    rows, distances = _labels_at(run, key, np.concatenate(kept), int(ends[-1]))
     parts = np.split(np.arange(len(rows)), np.cumsum([len(one) for one in kept])[:-1])
     places = []
     pairs = list(zip(parts, samples, strict=True))[-len(drawn) :]
@@ -90,7 +90,7 @@ def _label_rows(
     return rows[chosen], distances[chosen]
 
 
-def _taken(run: Run, key: str, places: IntArray, end: int) -> tuple[IntArray, FloatArray]:
+def _labels_at(run: Run, key: str, places: IntArray, end: int) -> tuple[IntArray, FloatArray]:
     """Return columns of the labels at rising places."""
     rows, distances, done = [], [], 0
     for table in run.label_tables():
@@ -124,7 +124,7 @@ def _values(
 
 
 def _column(name: str, values: Any) -> CarriedColumn:
-    """Say of which kind a column is, and write its values as JSON has them."""
+    """Return the kind of a column and its values as JSON."""
     kind = values.type
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
         seconds = values.cast(pa.timestamp("s", getattr(kind, "tz", None)), safe=False)

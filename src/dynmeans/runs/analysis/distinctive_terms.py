@@ -1,4 +1,4 @@
-"""Values and words that tell one cluster from the others: a class-based TF-IDF, in DuckDB."""
+"""Values and words that distinguish clusters: a class-based TF-IDF, in DuckDB."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -45,7 +45,7 @@ ORDER BY cluster_id, score DESC, term
 
 @dataclass(frozen=True, slots=True)
 class DistinctiveTerms:
-    """What a column says about clusters."""
+    """The most characteristic values of a column, for each cluster."""
 
     are_words: bool  # Whether values were taken apart into words
     # For each cluster the most telling values or words, the share of its rows that have it, and
@@ -54,7 +54,7 @@ class DistinctiveTerms:
     typical: dict[int, str]  # The text of the row nearest to the center
 
     def values_of(self, cluster_id: int) -> list[str]:
-        """Return the most telling values or words of a cluster."""
+        """Return the most characteristic values or words of a cluster."""
         return [term for term, _, _ in self.terms.get(cluster_id, [])]
 
 
@@ -75,7 +75,7 @@ def distinctive_terms(
 
 
 def name_clusters_by_terms(run: Run, column: str, source: Source) -> None:
-    """Name the clusters of a run by what tells them, until people give them names."""
+    """Name the clusters of a run by their most characteristic terms; user names take precedence."""
     with _terms(source, run, column, lambda ids: ids) as (connection, are_words):
         found = _select_terms(connection, are_words).terms
     names = {str(k): _name(terms) for k, terms in list(found.items())[:_MAX_NAMES]}
@@ -100,7 +100,7 @@ def _term(column: str, dtype: str) -> str:
 def _terms(
     source: Source, run: Run, column: str, shown: JobCallbacks
 ) -> Iterator[tuple[Any, bool]]:
-    """Make the tables texts, terms and sizes; say whether values were taken apart into words."""
+    """Make the tables texts, terms and sizes; return whether values were taken apart into words."""
     check_column("describe", column, source.named)
     dtype = source.named[column]
     rows = labeled_rows(source, run, f"{_term(column, dtype)} AS term")

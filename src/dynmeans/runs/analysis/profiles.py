@@ -41,7 +41,7 @@ class Profiles:
     # What sets it apart: its mean less that of all other rows, in standard deviations (the root of
     # the mean of both variances); NaN where there are no others.
     differences: FloatArray
-    # For each column that was described, the values or words that tell each cluster.
+    # For each column that was described, the values or words that describe each cluster.
     terms: Mapping[str, DistinctiveTerms] = field(default_factory=dict)
     names: Mapping[int, str] = field(default_factory=dict)
     periods: Sequence[float | None] = ()  # After which length each feature comes round again
@@ -58,7 +58,7 @@ class Profiles:
         return [(self.features[j], float(values[j])) for j in order if np.isfinite(values[j])]
 
     def format_values(self, row: int, values: FloatArray) -> list[str]:
-        """Write values to two digits of the cluster's deviation: more would say nothing of it."""
+        """Format values to two digits of the cluster's standard deviation."""
         spreads = self.deviations[row, : len(values)].tolist()
         told = [_round_by(value, dev) for value, dev in zip(values.tolist(), spreads, strict=True)]
         for j, (text, period) in enumerate(zip(told, self.periods, strict=False)):
@@ -67,7 +67,7 @@ class Profiles:
         return told
 
     def to_arrow(self) -> pa.Table:
-        """One row for each: means, deviations, what sets it apart, telling values."""
+        """One row for each: means, deviations, what sets it apart, characteristic values."""
         columns: dict[str, Any] = {
             "cluster_id": pa.array(self.ids),
             "name": pa.array([self.names.get(k) for k in self.ids.tolist()], pa.string()),
@@ -101,7 +101,7 @@ def describe_clusters(
     allow_stored_sql: bool = False,
     already_read: tuple[Iterable[StepRecord], Sequence[Sample]] | None = None,
 ) -> Profiles:
-    """Say what each cluster of a run is; memory stays flat however long the run is.
+    """Describe each cluster of a run; memory use does not grow with the run.
 
     Parameters
     ----------
@@ -134,14 +134,14 @@ def describe_clusters(
         raise InputError("sample_size", rule, got=0)
     edits = run.edits
 
-    def shown(ids: IntArray) -> IntArray:
+    def resolve(ids: IntArray) -> IntArray:
         return edits.resolve_ids(ids) if families is None else families.map_labels(ids)
 
     records = run.history(labels=False) if already_read is None else already_read[0]
-    lifetimes = cluster_totals(run, shown, records)
+    lifetimes = cluster_totals(run, resolve, records)
     ids, periods = lifetimes.ids, periods_of(run)
     samples = run.samples() if already_read is None else already_read[1]
-    counts, means, variances, differences = moments(samples, ids, shown, periods)
+    counts, means, variances, differences = moments(samples, ids, resolve, periods)
     reading = {"input": input, "allow_stored_sql": allow_stored_sql}
     # The numbers of a vector mean nothing to people one by one.
     told = [j for j, name in enumerate(run.config.features) if not is_of_vector(name)]
@@ -152,7 +152,7 @@ def describe_clusters(
         means=means[:, told],
         deviations=np.sqrt(variances[:, told]),
         differences=differences[:, told],
-        terms={name: distinctive_terms(run, name, shown, **reading) for name in describe},
+        terms={name: distinctive_terms(run, name, resolve, **reading) for name in describe},
         periods=tuple(periods[j] for j in told),
         names={k: name for k in ids.tolist() if (name := edits.name_of(k))},
     )

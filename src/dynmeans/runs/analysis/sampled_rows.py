@@ -1,4 +1,4 @@
-"""What the rows that a run keeps of each window say about its clusters, window after window."""
+"""Statistics of clusters from the rows that a run keeps of each window."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple

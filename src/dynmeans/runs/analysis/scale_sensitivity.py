@@ -1,10 +1,10 @@
-"""Which clusters look like two, and which two like one, where lambda says otherwise by a bit."""
+"""Which clusters look like two, and which two like one, for a slightly different lambda."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from dynmeans.algorithm.sets import Batch, Sets
+from dynmeans.algorithm.sets import Sets, SetsBatch
 from dynmeans.algorithm.splits import halves_of
 from dynmeans.algorithm.sums import squared_distances
 from dynmeans.inputs.argument_text import ArgumentText
@@ -22,7 +22,7 @@ _MAX_CLUSTERS = 200  # of a batch; more are not looked at in pairs
 
 
 def scale_sensitivity(points: FloatArray, labels: IntArray, new_penalty: float) -> dict[int, str]:
-    """Say of each cluster of one batch what another lambda, within a factor of two, makes of it.
+    """Return for each cluster of one batch how another lambda, within a factor of two, divides it.
 
     A cluster looks like two if its points fall in two clear parts (decision 0017), and half of
     lambda would pay for the second. Two look like one if their points together do not fall in two
@@ -64,7 +64,7 @@ def scale_sensitivity_of_run(run: Run, last: Iterable[Sample] | None = None) -> 
 
 
 def format_scale_sensitivity(told: dict[int, str]) -> ArgumentText | None:
-    """Say it in one line; nothing where there is nothing to say."""
+    """Return it as one line, or an empty text."""
     if not told:
         return None
     words = list(dict.fromkeys(told.values()))
@@ -79,7 +79,7 @@ def _sets(points: FloatArray, labels: IntArray, new_penalty: float) -> Sets:
     penalties = Penalties(new_penalty, revival_penalty=0.0, drift=0.0)
     nothing = ClusterState.empty(points.shape[1])
     slots = np.unique(labels, return_inverse=True)[1]
-    return Sets(Batch(np.asarray(points, float), ones, nothing, penalties, order), slots)
+    return Sets(SetsBatch(np.asarray(points, float), ones, nothing, penalties, order), slots)
 
 
 def _near_pairs(sets: Sets, limit: float) -> Iterator[tuple[int, int]]:

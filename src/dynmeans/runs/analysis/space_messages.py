@@ -11,7 +11,7 @@ _PROPOSAL = (
 
 
 def new_cluster_distance(run: Run) -> str:
-    """Say how far from every cluster a point opens a new one; empty before it is known."""
+    """Return how far from every cluster a point opens a new one; empty before it is known."""
     memory, penalties = run.memory, run.penalties
     if memory is None or penalties is None:
         return ""

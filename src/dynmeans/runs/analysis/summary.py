@@ -23,7 +23,7 @@ _MOST = 3  # clusters named in a sentence
 def summarize_run(
     run: Run, name_of: Namer = as_python_arguments, links: list[SuggestedMatch] | None = None
 ) -> list[str]:
-    """Say how many clusters there are, who is largest, who comes back, who split, what is left out.
+    """Summarize the run: clusters, the largest ones, returns, splits, dropped rows.
 
     `name_of` names the arguments that a sentence advises; `links` are those of
     `suggested_matches_of_run`.
@@ -41,7 +41,7 @@ def facts_of(run: Run) -> list[str]:
     status = run.status()
     if run.penalties is None or not status.n_windows:
         return ["Nothing was taken in yet."]
-    return [*_numbers(run, status), *_changes(run), *_excluded(status)]
+    return [*_numbers(run, status), *_changes(run), *_count_excluded(status)]
 
 
 def warnings_of(
@@ -112,7 +112,7 @@ def _events_of_kind(run: Run, kind: str) -> list[Any]:
     return events_of_kind(run.store, kind)
 
 
-def _excluded(status: RunStatus) -> list[str]:
+def _count_excluded(status: RunStatus) -> list[str]:
     counts = (
         (status.n_dropped_rows, "because a value is missing or cannot be read"),
         (status.n_late_rows, "because they came too late"),

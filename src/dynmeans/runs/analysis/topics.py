@@ -43,7 +43,7 @@ def name_groups(run: Run, roots: Mapping[int, int]) -> dict[int, str]:
 
 
 def stop_word_note(run: Run) -> ArgumentText | None:
-    """Say which of the largest topics are named by words that stand beside any other."""
+    """Return which of the largest topics are named by words that stand beside any other."""
     if not run.config.source.get("text"):
         return None
     topics = topics_of(run.store)

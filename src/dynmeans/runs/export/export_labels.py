@@ -49,7 +49,7 @@ def export_labels(
 ) -> Export:
     """Write the labels to a file, with the original columns; memory stays flat.
 
-    The ending says what is written: Parquet, CSV or JSON lines; ``-`` is CSV on standard
+    The ending selects the format: Parquet, CSV or JSON lines; ``-`` is CSV on standard
     output. `view` adds families, and marks who is not confirmed with -1. Rows that were
     left out keep an empty `cluster_id`. The file appears once it is complete.
 
@@ -86,7 +86,7 @@ def _check_ending(path: str | os.PathLike[str]) -> str:
 
 
 def write_rows(rows: pa.RecordBatchReader, path: str | os.PathLike[str], ending: str) -> int:
-    """Write rows as the ending says, whole or not at all, as CSV that no spreadsheet runs."""
+    """Write rows in the format of the ending, atomically, as CSV that no spreadsheet executes."""
     if ending == STANDARD_OUTPUT:
         sys.stdout.flush()
         with Source(rows, also=["/dev/stdout"]) as source:

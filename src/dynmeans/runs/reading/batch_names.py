@@ -37,7 +37,7 @@ def batch_expression(source: Source, column: str) -> tuple[str, bool]:
 
 
 def _warn_of_order(source: Source, expression: str) -> None:
-    """Say so if windows come in an order that their numbers contradict."""
+    """Warn if windows come in an order that their numbers contradict."""
     for first, second in pairwise(_names(source, expression)):
         (words, numbers), (others, larger) = _parts(first), _parts(second)
         if words == others and numbers > larger:

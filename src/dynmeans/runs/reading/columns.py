@@ -84,12 +84,12 @@ def _is_like(column: str, name: str) -> bool:
 
 
 def is_number(dtype: str) -> bool:
-    """Say whether DuckDB's type is a number."""
+    """Return whether DuckDB's type is a number."""
     return dtype.partition("(")[0] in _NUMBERS
 
 
 def is_vector(dtype: str) -> bool:
-    """Say whether DuckDB's type is a list or an array of numbers.
+    """Return whether DuckDB's type is a list or an array of numbers.
 
     >>> is_vector("DOUBLE[]"), is_vector("FLOAT[384]"), is_vector("VARCHAR[]")
     (True, True, False)
@@ -98,12 +98,12 @@ def is_vector(dtype: str) -> bool:
 
 
 def is_of_vector(feature: str) -> bool:
-    """Say whether a feature is a number of a vector, such as ``embedding[3]``."""
+    """Return whether a feature is a number of a vector, such as ``embedding[3]``."""
     return feature.endswith("]") and feature.rpartition("[")[2][:-1].isdecimal()
 
 
 def is_integer(dtype: str) -> bool:
-    """Say whether DuckDB's type is an integer of at most 64 bits."""
+    """Return whether DuckDB's type is an integer of at most 64 bits."""
     return dtype in _INTEGERS
 
 

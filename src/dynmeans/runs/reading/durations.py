@@ -124,7 +124,7 @@ class NumberLength:
 
     @property
     def farthest(self) -> float:
-        """How far from 0 a window can be told from the next."""
+        """The largest time at which neighboring windows differ."""
         return LARGEST_EXACT * min(1.0, self.width)
 
     def start_of(self, index: int) -> float:

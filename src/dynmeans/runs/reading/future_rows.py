@@ -114,7 +114,7 @@ class FutureRowFilter:
         return after, found + more
 
     def awaits(self, number: Any) -> bool:
-        """Say whether a row is held back, and was not read again yet."""
+        """Return whether a row is held back, and was not read again yet."""
         some = self.ahead.get(number[0], ())
         return any(one.number == number and not one.is_read for one in some)
 
@@ -162,7 +162,7 @@ class FutureRowFilter:
                 after = after._with(sequence, (*after.ahead.get(sequence, ()), one))
             else:
                 after = after._reach(sequence, one.time)
-                found += _decided(one)
+                found += _decide_row(one)
         return after, found
 
     def _decide(
@@ -171,12 +171,12 @@ class FutureRowFilter:
         base, before = self._base(sequence, behind), self.ahead.get(sequence, ())
         if one.time <= base + self._step(limits):
             if not before:
-                return self._ordinary(sequence, one.time, base), _decided(one)
+                return self._ordinary(sequence, one.time, base), _decide_row(one)
             settled, _ = _place_or_refuse(before, base + self._step(limits))
             times = (other.time for other, is_taken in settled if is_taken)
             after = self._with(sequence, ())._reach(sequence, one.time, *times)
             found = [(other.number, is_taken) for other, is_taken in settled]
-            return after._learn(one.time - base), [*found, *_decided(one)]
+            return after._learn(one.time - base), [*found, *_decide_row(one)]
         found = list[Decision]()
         if one.time <= base + self.bound(limits):
             settled, before = _place_or_refuse((*before, one), base + self.bound(limits))
@@ -190,7 +190,7 @@ class FutureRowFilter:
         return after, found + more
 
     def _is_moved(self, limits: Limits, sequence: str) -> bool:
-        """Say whether the rows ahead are where the stream is now."""
+        """Return whether the rows ahead are where the stream is now."""
         some = self.ahead.get(sequence, ())
         last = sorted(one.time for one in some[-N_AGREEING:])
         is_close = len(last) == N_AGREEING and _widest(last) <= self._step(limits)
@@ -231,7 +231,7 @@ class FutureRowFilter:
             if near:
                 rest = tuple(one for one in some if one not in near)
                 after = after._with(other, rest)._reach(other, *(one.time for one in near))
-                found += [decision for one in near for decision in _decided(one)]
+                found += [decision for one in near for decision in _decide_row(one)]
         return after, found
 
     def _with(self, sequence: str, some: tuple[Ahead, ...]) -> "FutureRowFilter":
@@ -274,7 +274,7 @@ class FutureRowFilter:
 
 
 def ahead_error(far: FutureRowFilter, limits: Limits, row: LiveRow, rows: LiveRows) -> InputError:
-    """Say why a row is not taken."""
+    """Return why a row is not taken."""
     assert row.time is not None
     is_number = bool(rows.time_is_number)
     ahead = row.time - max(far.latest.values(), default=row.time)
@@ -288,7 +288,7 @@ def ahead_error(far: FutureRowFilter, limits: Limits, row: LiveRow, rows: LiveRo
     )
 
 
-def _decided(one: Ahead) -> list[Decision]:
+def _decide_row(one: Ahead) -> list[Decision]:
     return [(one.number, True)] if one.is_held and one.is_read else []
 
 

@@ -14,19 +14,19 @@ def bounded_lines(stream: BinaryIO) -> Iterator[bytes]:
         yield line
 
 
-def shown(value: Any) -> str:
+def quote_short(value: Any) -> str:
     """Show a value in an error, cut where it is long."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def parse_line(line: str | bytes, number: int) -> dict[str, Any]:
-    """Return the object on one line, or say what is wrong with it."""
+    """Return the object on one line, or raise an error."""
     return parse_object(line, f"line {number} of the input")
 
 
 def parse_object(text: str | bytes, position: str) -> dict[str, Any]:
-    """Return the JSON object that a text holds, or say what is wrong at `position`."""
+    """Return the JSON object that a text holds, or raise an error that names `position`."""
     if len(text) > MAX_LINE:
         raise ValueError(f"{position} is longer than {MAX_LINE:,} bytes.")
     try:
@@ -43,12 +43,12 @@ def parse_object(text: str | bytes, position: str) -> dict[str, Any]:
     except ValueError as error:  # thousands of digits
         raise ValueError(f"{position} holds a number that is too long.") from error
     if not isinstance(record, dict):
-        raise ValueError(f"{position} must be a JSON object, got {shown(record)}.")
+        raise ValueError(f"{position} must be a JSON object, got {quote_short(record)}.")
     return record
 
 
 def is_finite(value: Any) -> bool:
-    """Say whether a value is a number that a float can hold."""
+    """Return whether a value is a number that a float can hold."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         return False
     return -sys.float_info.max <= value <= sys.float_info.max

@@ -12,7 +12,7 @@ import numpy as np
 from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.reading.columns import TIME_UNITS, check_column, match_features
 from dynmeans.runs.reading.durations import microseconds_of, parse_lateness, parse_zone
-from dynmeans.runs.reading.json_lines import is_finite, shown
+from dynmeans.runs.reading.json_lines import is_finite, quote_short
 from dynmeans.runs.reading.text_checks import is_number_to_a_reader
 from dynmeans.runs.reading.time_bounds import TimeBounds
 from dynmeans.runs.reading.window import WindowOptions
@@ -40,7 +40,7 @@ class LiveRow:
 
 
 class LiveRows:
-    """Makes rows of JSON objects; the first says which columns there are, and of what kind."""
+    """Makes rows of JSON objects; the first determines the columns and their types."""
 
     cut: Cut
     allowed_lateness: float
@@ -62,7 +62,7 @@ class LiveRows:
 
     @property
     def kinds(self) -> dict[str, Any] | None:
-        """What the first row said, for a position to keep; None before it."""
+        """Columns and types of the first row, stored in the position; None before it."""
         if self._features is None:
             return None
         return {"features": list(self._features), "time_is_number": self.time_is_number}
@@ -86,7 +86,7 @@ class LiveRows:
         for name in missing:
             if is_number_to_a_reader(record.get(name)) and name not in needed:
                 rule = ": {} has {} for {!r}, which is text"
-                position, told = self.position_of(number), shown(record[name])
+                position, told = self.position_of(number), quote_short(record[name])
                 raise InputError(
                     "features", rule, position, told, name, hint="Send it as a number."
                 )
@@ -143,18 +143,18 @@ class LiveRows:
             if value is not None and not -(2**63) <= value < 2**63:
                 rule = ": {} has {}, an integer of more than 64 bits"
                 position = self.position_of(row.number)
-                raise InputError(name, rule, position, shown(value), hint="Send it as text.")
+                raise InputError(name, rule, position, quote_short(value), hint="Send it as text.")
         return np.array([unknown if value is None else value for value in values])
 
     def _missing_columns(self, record: dict[str, Any]) -> list[str]:
-        """Return columns that lack a value: such a row does not say of what kind they are."""
+        """Return columns that lack a value: such a row does not determine their types."""
         named = {name.strip() for text in self._options.features for name in text.split(",")}
         lacking = [name for name in named if name in record and _is_missing(record[name])]
         time = self._options.time
         return [*lacking, time] if time in record and record[time] is None else lacking
 
     def _learn_kinds(self, record: dict[str, Any]) -> None:
-        """The first row says which features there are, and what times look like."""
+        """Learn the features and the type of times from the first row."""
         columns = {
             name: "VARCHAR" if isinstance(value, str) else "DOUBLE"
             for name, value in record.items()
@@ -182,7 +182,7 @@ class LiveRows:
             form = " or ".join(map(repr, self._options.time_forms))
             wanted = f" of the form {form}" if form else ""
             rule = ": {} has {}, which is not a time{}"
-            raise InputError("time", rule, self.position_of(number), shown(value), wanted)
+            raise InputError("time", rule, self.position_of(number), quote_short(value), wanted)
         self._bounds.check_one(time, self.position_of(number))
         return time
 

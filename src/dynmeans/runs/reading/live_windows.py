@@ -10,7 +10,7 @@ import numpy as np
 from dynmeans.inputs.input_error import InputError
 from dynmeans.runs.reading.durations import LARGEST_EXACT
 from dynmeans.runs.reading.future_rows import FutureRowFilter, Limits, ahead_error, limits_of
-from dynmeans.runs.reading.json_lines import parse_line, shown
+from dynmeans.runs.reading.json_lines import parse_line, quote_short
 from dynmeans.runs.reading.late_rows import LateRows, warn_if_mostly_late
 from dynmeans.runs.reading.live_rows import LiveRow, LiveRows
 from dynmeans.runs.reading.window import Window, WindowOptions
@@ -42,12 +42,12 @@ class OpenWindows:
                 "window_column",
                 ": {} has {}; windows are named by integers of at most 2**53, or all by text",
                 self._rows.position_of(row.number),
-                shown(row.batch),
+                quote_short(row.batch),
             )
         return key
 
     def takes(self, key: Any) -> bool:
-        """Say whether a window is still open."""
+        """Return whether a window is still open."""
         if self.closed is None or self._options.rows_per_window is not None:
             return True
         return bool(key > self.closed)
@@ -148,7 +148,7 @@ class LiveWindows:
             row = self._rows.read(record, self._n_lines)
             if row is None:
                 self._leave_out(record)
-            for one, is_taken in self._sorted(row) if row is not None else ():
+            for one, is_taken in self._sort_out(row) if row is not None else ():
                 self._place(one, is_taken)
             for key in self._open_text.complete(self._watermark()):
                 yield self._make_window(key)
@@ -164,7 +164,7 @@ class LiveWindows:
     def _limits(self) -> Limits | None:
         return limits_of(self._rows, self._options)  # known once there is a row
 
-    def _sorted(self, row: LiveRow) -> list[tuple[LiveRow, bool]]:
+    def _sort_out(self, row: LiveRow) -> list[tuple[LiveRow, bool]]:
         """Return the rows of which it is known by now whether they are taken."""
         if row.time is None or self._limits is None:
             return [(row, True)]

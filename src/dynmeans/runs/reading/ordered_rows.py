@@ -24,7 +24,7 @@ from dynmeans.runs.reading.columns import (
 )
 from dynmeans.runs.reading.rows import Position, RollingDigest, Rows
 from dynmeans.runs.reading.sources.source import Source
-from dynmeans.runs.reading.text_checks import check_day_order, check_numbers, check_times
+from dynmeans.runs.reading.text_checks import check_day_order, check_numbers, check_text_times
 from dynmeans.runs.reading.time_bounds import TimeBounds
 from dynmeans.runs.reading.window import WindowOptions
 
@@ -45,7 +45,7 @@ class OrderedRows:
         source.set_timezone(options.timezone)
         self._expressions = self._sql_by_name()
         check_day_order(source, options)
-        self.unread = check_times(source, options, self._expressions.get("time", ""))
+        self.unread = check_text_times(source, options, self._expressions.get("time", ""))
         weights = [] if options.weight is None else [options.weight]
         for argument, names in (("features", self._wanted), ("weight", weights)):
             check_numbers(source, argument, names, is_dropped=options.on_missing == "drop")

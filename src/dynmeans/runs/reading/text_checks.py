@@ -14,7 +14,7 @@ from dynmeans.runs.reading.columns import (
     quote_name,
     quote_text,
 )
-from dynmeans.runs.reading.json_lines import shown
+from dynmeans.runs.reading.json_lines import quote_short
 from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.reading.window import WindowOptions
 
@@ -28,7 +28,7 @@ _DROP_OR_QUERY = f"{{on_missing='drop'}} leaves such rows out, and counts them. 
 _DIGITS, _NO_VALUE = r"[0-9]", "#"
 
 
-def check_times(source: Source, options: WindowOptions, expression: str) -> str:
+def check_text_times(source: Source, options: WindowOptions, expression: str) -> str:
     """Refuse text that is no time, naming the first such row.
 
     Where rows are dropped, and some have a time, the text of the first without is returned.
@@ -43,13 +43,13 @@ def check_times(source: Source, options: WindowOptions, expression: str) -> str:
         return ""
     row, text = bad[0]
     if options.on_missing == "drop" and _has_rows(source, f"{expression} IS NOT NULL"):
-        return shown(text)
+        return quote_short(text)
     wanted = f"of the form {' or '.join(map(repr, forms))}" if forms else _ISO
     raise InputError(
         "time",
         ": row {} of the input (from 0) has {} in column {!r}, which is not a time {}",
         row,
-        shown(text),
+        quote_short(text),
         name,
         wanted,
         hint="" if forms else _form_of([str(text) for _, text in bad]),
@@ -57,7 +57,7 @@ def check_times(source: Source, options: WindowOptions, expression: str) -> str:
 
 
 def _form_of(texts: list[str]) -> str:
-    """Say which usual forms fit all of these texts."""
+    """Return which usual forms fit all of these texts."""
     found = [form for form in _forms() if all(_fits(text.strip(), form) for text in texts)]
     if not found:
         return _OTHER_FORM
@@ -102,14 +102,14 @@ def check_numbers(source: Source, argument: str, names: Iterable[str], *, is_dro
                 argument,
                 "must be numbers, but row {} of the input (from 0) has {} in column {!r}",
                 row,
-                shown(text),
+                quote_short(text),
                 name,
                 hint=_COMMA if _is_with_comma(text) else _QUERY if is_dropped else _DROP_OR_QUERY,
             )
 
 
 def is_number_to_a_reader(value: Any) -> bool:
-    """Say whether a value is text that must not be taken for a missing number.
+    """Return whether a value is text that must not be taken for a missing number.
 
     >>> [is_number_to_a_reader(value) for value in ("50 %", "k.A.", "#DIV/0!", None)]
     [True, False, False, False]

@@ -19,7 +19,7 @@ class Windows:
     Parameters
     ----------
     source : Source
-        The table, of `n_rows` rows; `is_sorted` says whether it was in order already.
+        The table, of `n_rows` rows; `is_sorted` is whether it was in order already.
     options : WindowOptions
         How it is ordered and cut.
     position : mapping, optional
@@ -100,7 +100,7 @@ class Windows:
         return self._options.keep_last_open and not is_full
 
     def _make_window(self, key: Key, rows: Rows) -> Window:
-        elapsed = self._elapsed(key, len(rows.points))
+        elapsed = self._steps_between(key, len(rows.points))
         n_read = int(rows.places[-1]) + 1 - self.position["rows_read"]
         times, names = rows.columns.get("time"), rows.columns.get("id")
         end = int(rows.places[-1]) + 1
@@ -128,7 +128,7 @@ class Windows:
             is_validated=True,
         )
 
-    def _elapsed(self, key: Key, n_rows: int) -> float:
+    def _steps_between(self, key: Key, n_rows: int) -> float:
         before = self.position["key"]
         if before is None:
             return 1.0

@@ -1,4 +1,4 @@
-"""Digests of rows: what was written can be told from what a disk, a copy or a hand has changed."""
+"""Digests of rows, by which a change by a disk, a copy or a person is detected."""
 
 import hashlib
 import sqlite3

@@ -96,7 +96,7 @@ def write_part(
 
 
 def read_part(folder: Path, part: LabelFile, columns: list[str] | None = None) -> pa.Table:
-    """Read a part whose bytes are those that were written, or say that it is missing or damaged."""
+    """Read a part whose bytes are those that were written, or raise an error."""
     path = folder / part.name
     try:
         data = path.read_bytes()

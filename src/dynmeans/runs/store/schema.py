@@ -1,4 +1,4 @@
-"""The tables of run.sqlite, all of them, and how to tell a run's database from any other."""
+"""The tables of run.sqlite, all of them, and how a run's database is recognized."""
 
 import os
 import sqlite3
@@ -98,7 +98,7 @@ def create_database(path: Path) -> None:
 
 
 def open_database(path: Path, *, writable: bool = False) -> sqlite3.Connection:
-    """Open a run database, or say why it cannot be one that this version understands."""
+    """Open a run database, or raise an error one that this version understands."""
     if not path.exists():
         raise FileNotFoundError(f"{str(path.parent)!r} is not a run folder: it has no {path.name}.")
     with database_errors(path):
@@ -142,7 +142,7 @@ def _check_kind(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def is_empty_run(connection: sqlite3.Connection) -> bool:
-    """Say whether a run has neither a window nor a message that was received."""
+    """Return whether a run has neither a window nor a message that was received."""
     tables = ("windows", "mqtt_inbox", "dead_letters")
     return not any(connection.execute(f"SELECT 1 FROM {t} LIMIT 1").fetchone() for t in tables)
 
@@ -162,7 +162,7 @@ def data_version(connection: sqlite3.Connection) -> int:
 
 @contextmanager
 def database_errors(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into one line that says what it means for the run."""
+    """Turn SQLite's errors into one line with the consequence for the run."""
     try:
         yield
     except sqlite3.OperationalError as error:

@@ -128,7 +128,7 @@ class Store:
 
     @property
     def run_id(self) -> str:
-        """What tells the run from one that replaces it in its folder."""
+        """The ID that distinguishes the run from one that replaces it in its folder."""
         found = self.query("SELECT run_id FROM run_info")
         if not found:
             raise damage_error(self.folder, "its identity is missing")
@@ -157,7 +157,7 @@ class Store:
         return found
 
     def _n_labels(self) -> int | None:
-        """Return how many rows all parts hold, as the manifest says."""
+        """Return how many rows all parts hold, by the manifest."""
         manifest = self._settings("manifest")
         counts = manifest.get("counts")
         return None if counts is None else counts["n_rows"] - manifest.get(N_LABELS_REMOVED, 0)
@@ -188,7 +188,7 @@ class Store:
         return bool(self.query("SELECT 1 FROM memory"))
 
     def has_token(self, token: str) -> bool:
-        """Say whether a call of that name was committed."""
+        """Return whether a call of that name was committed."""
         return bool(list(self.rows("idempotency_keys", "WHERE key = ?", [token])))
 
     @property
@@ -343,7 +343,7 @@ def check_may_create(folder: Path, overwrite: bool) -> None:
 
 
 def _is_empty(folder: Path) -> bool:
-    """Say whether a run took nothing in: what made it failed before its first commit."""
+    """Return whether a run took nothing in: what made it failed before its first commit."""
     path = folder / DATABASE
     with closing(open_database(path)) as connection, database_errors(path):
         return is_empty_run(connection)

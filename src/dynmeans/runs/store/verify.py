@@ -18,7 +18,7 @@ def verify(store: Store) -> None:
         _, memory = store.run_id, store.memory()
         for table in TABLES:
             n_rows = sum(1 for _ in store.rows(table))
-            expected = _expected_rows(store, table, memory)
+            expected = _rows_required(store, table, memory)
             if expected is not None and n_rows != expected:
                 raise damage_error(store.folder, f"{table} has {n_rows} rows, not {expected}")
         for _ in windows_with_events(store):
@@ -37,8 +37,8 @@ def verify(store: Store) -> None:
             parts = now  # some were joined meanwhile
 
 
-def _expected_rows(store: Store, table: str, memory: Memory | None) -> int | None:
-    """Return how many rows a table must have; None where nothing says."""
+def _rows_required(store: Store, table: str, memory: Memory | None) -> int | None:
+    """Return how many rows a table must have; None if unknown."""
     if table in ("windows", "samples"):
         return 0 if memory is None else int(memory.clusters.n_steps)
     if table == "clusters":

@@ -30,7 +30,7 @@ class WriterLock:
 
 
 def is_locked(folder: Path) -> bool:
-    """Say whether some process is writing to the run now; takes no lock itself."""
+    """Return whether some process is writing to the run now; takes no lock itself."""
     try:
         handle = os.open(folder / FILE, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:

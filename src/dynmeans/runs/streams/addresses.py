@@ -49,10 +49,10 @@ class Address:
     user: str | None = field(repr=False)
     password: str | None = field(repr=False)
     options: dict[str, str] = field(repr=False)  # What follows the question mark
-    shown: str  # The address as it is stored and told: without all that may be a secret
+    shown: str  # The address as it is stored and shown: without all that may be a secret
 
     def __str__(self) -> str:
-        """Return the address as it is stored and told."""
+        """Return the address as it is stored and shown."""
         return self.shown
 
     def redact(self, text: object) -> str:
@@ -95,7 +95,7 @@ class Address:
 
 
 def is_address(text: object) -> bool:
-    """Say whether a text is the address of a place that streams live in."""
+    """Return whether a text is the address of a place that streams live in."""
     return isinstance(text, str) and "://" in text and text.partition("://")[0] in _connectors()
 
 

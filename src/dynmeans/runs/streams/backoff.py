@@ -23,7 +23,7 @@ class Backoff:
         self._pause = FIRST_PAUSE
 
     def wait(self, error: object) -> None:
-        """Tell why, and wait."""
+        """Log the reason, and wait."""
         pause = self._pause * random.uniform(0.5, 1.0)
         text = self.redact(error)
         if not self._is_waiting:

@@ -172,13 +172,13 @@ class KafkaSink:
         """Send items in order, and wait until brokers have them."""
         errors: list[str] = []
 
-        def arrived(error: Any, message: Any) -> None:
+        def on_delivery(error: Any, message: Any) -> None:
             if error is not None:
                 errors.append(error.str())
 
         for item in items:
             key = f"{run}/{item.step}-{item.number}"
-            self._producer.produce(self._topic, item.body(run), key, on_delivery=arrived)
+            self._producer.produce(self._topic, item.body(run), key, on_delivery=on_delivery)
             self._producer.poll(0)
         left = self._producer.flush(_SEND_SECONDS)
         if errors or left:

@@ -73,7 +73,7 @@ class Item(NamedTuple):
     fields: dict[str, Any]
 
     def body(self, run: str) -> str:
-        """Return it as JSON; `key` tells one that came twice."""
+        """Return it as JSON; `key` identifies repeated ones."""
         key = f"{run}/{self.step}-{self.number}"
         known = {name: value for name, value in self.fields.items() if value == value}  # no NaN
         return json.dumps({"key": key, **known}, default=str)

@@ -85,12 +85,12 @@ class StreamPosition:
         return self.partitions.get(partition, _UNREAD).after
 
     def is_again(self, number: Number) -> bool:
-        """Say whether a message was read before a stop."""
+        """Return whether a message was read before a stop."""
         to = self.partitions.get(number[0], _UNREAD).to
         return to is not None and bool(number[1] <= to)
 
     def is_left_out(self, number: Number) -> bool:
-        """Say whether a message that comes again is in no window."""
+        """Return whether a message that comes again is in no window."""
         return number[1] in self.partitions.get(number[0], _UNREAD).left_out
 
     @property
@@ -120,7 +120,7 @@ class StreamPosition:
         return self if far is self.far else self._but(far=far), found
 
     def is_waiting(self, number: Number) -> bool:
-        """Say whether a row was held back before a stop, and did not come again yet."""
+        """Return whether a row was held back before a stop, and did not come again yet."""
         return bool(self.far.ahead) and self.far.awaits(number)
 
     def place(self, number: Number, time: float | None, *, is_again: bool) -> "StreamPosition":

@@ -169,7 +169,7 @@ class PostgresqlTable(SinglePartitionStream):
         return sql.Identifier(*self._name.split(".")).as_string(connection)
 
     def _check(self, connection: Any) -> None:
-        """Refuse a column that cannot tell where to begin again."""
+        """Refuse a column that cannot be a position."""
         try:
             found = connection.execute(_COLUMNS, (self._quote(connection), self._by)).fetchone()
         except psycopg.errors.UndefinedTable as error:

@@ -18,7 +18,7 @@ from dynmeans.engine.gpu.host.bins import BatchBins
 from dynmeans.engine.gpu.host.border import Margins, follow
 from dynmeans.engine.gpu.host.passes import Passes
 from dynmeans.engine.gpu.host.rows import Rows
-from dynmeans.engine.gpu.host.slots import Memory, Slots
+from dynmeans.engine.gpu.host.slots import RememberedSlots, Slots
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
@@ -37,7 +37,7 @@ def cluster(
     rows: Rows, order: Any, bins: BatchBins, state: ClusterState, penalties: Penalties
 ) -> Found:
     """Cluster the rows from nothing in one order; a last pass that raised the cost is undone."""
-    passes = Passes(rows, Memory.of(state, penalties), penalties.new_penalty)
+    passes = Passes(rows, RememberedSlots.of(state, penalties), penalties.new_penalty)
 
     def run(most_passes: float = math.inf) -> Found:
         rows.start(order, bins)

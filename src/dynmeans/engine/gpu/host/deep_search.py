@@ -17,7 +17,7 @@ from dynmeans.engine.gpu.host.bins import BatchBins, Magnitudes
 from dynmeans.engine.gpu.host.cluster import Found, alternate
 from dynmeans.engine.gpu.host.passes import Passes
 from dynmeans.engine.gpu.host.rows import Listed, Rows
-from dynmeans.engine.gpu.host.slots import BoolArray, Memory
+from dynmeans.engine.gpu.host.slots import BoolArray, RememberedSlots
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
@@ -30,7 +30,7 @@ def run_deep_search(
     rows: Rows, bins: BatchBins, state: ClusterState, penalties: Penalties, found: Found, depth: int
 ) -> Found:
     """Continue from the labels of the rows, which are those of `found`, in their present order."""
-    memory = Memory.of(state, penalties)
+    memory = RememberedSlots.of(state, penalties)
     passes = Passes(rows, memory, penalties.new_penalty)
     magnitudes = rows.magnitudes()
 
@@ -81,7 +81,7 @@ class _Moves:
     n_members: IntArray
     found: Found
     magnitudes: Magnitudes
-    memory: Memory
+    memory: RememberedSlots
     state: ClusterState
     penalties: Penalties
     depth: int

@@ -2,7 +2,7 @@
 
 A pass visits rows one by one, and a cluster that is opened, revived or emptied on the way (an
 event) changes what later rows can choose. Given a log of events, every row can choose by itself:
-it sees the versions of the slots that the log says were there at its turn. Those choices imply a
+it sees the versions of the slots that, by the log, exist at its turn. Those choices imply a
 log. A log that implies itself is that of visiting the rows one by one, and it is found by starting
 from any log and replacing it by what it implies.
 
@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dynmeans.engine.gpu.host.slots import Memory, Slots, Versions
+from dynmeans.engine.gpu.host.slots import RememberedSlots, Slots, Versions
 from dynmeans.engine.gpu.host.turns import NEVER, TURN, TurnArray, in_order, is_before, join
 from dynmeans.records.arrays import FloatArray, IntArray
 
@@ -47,7 +47,7 @@ class EventLog:
     emptied_at: TurnArray = field(default_factory=_no_turns)
 
     def is_same(self, other: "EventLog") -> bool:
-        """Say whether both tell of the same events; a row's turn follows from its number."""
+        """Return whether both have the same events; a row's turn follows from its number."""
         return (
             np.array_equal(self.born["row"], other.born["row"])
             and np.array_equal(self.revived, other.revived)
@@ -68,7 +68,7 @@ class EventLog:
         asleep = self.emptied[self.emptied < n_remembered].tolist()
         return names + [("dormant", slot, -1) for slot in asleep]
 
-    def versions(self, start: Slots, memory: Memory, opened: FloatArray) -> Versions:
+    def versions(self, start: Slots, memory: RememberedSlots, opened: FloatArray) -> Versions:
         """Return the versions of all slots; `opened` has the points of `opened_rows`."""
         frozen, n_born = Versions.freeze(start), len(self.born)
         asleep = self.emptied < len(memory)

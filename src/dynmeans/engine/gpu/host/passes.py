@@ -16,7 +16,7 @@ from dynmeans.engine.gpu.host.event_log import (
     union,
 )
 from dynmeans.engine.gpu.host.rows import Compared, Listed, Rows
-from dynmeans.engine.gpu.host.slots import Memory, Slots, Versions
+from dynmeans.engine.gpu.host.slots import RememberedSlots, Slots, Versions
 from dynmeans.records.arrays import IntArray
 
 _MAX_PROPOSERS = 8192  # that are replayed together
@@ -27,7 +27,7 @@ class Passes:
     """Passes over the rows of one batch."""
 
     rows: Rows
-    memory: Memory
+    memory: RememberedSlots
     new_penalty: float
 
     def first(self) -> int:

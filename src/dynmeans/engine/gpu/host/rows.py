@@ -1,4 +1,4 @@
-"""What the algorithm is told of the rows of a batch.
+"""The rows of a batch as the algorithm uses them.
 
 A list of rows, a list of choices and the labels are arrays of the device; everything else is here,
 small. `DeviceRows` answers with kernels; the tests have a twin in NumPy.

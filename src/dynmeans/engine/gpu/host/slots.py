@@ -16,7 +16,7 @@ BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class RememberedSlots:
     """The remembered clusters: J_k = offset + scale * |y - center|^2 of reviving each."""
 
     centers: FloatArray
@@ -27,7 +27,7 @@ class Memory:
     is_on_sphere: bool = False  # centers have length 1
 
     @classmethod
-    def of(cls, state: ClusterState, penalties: Penalties) -> "Memory":
+    def of(cls, state: ClusterState, penalties: Penalties) -> "RememberedSlots":
         """Read them off a state that has let time pass."""
         costs = revival_costs(state, penalties)
         gamma = prior_weights(state, penalties)
@@ -58,13 +58,13 @@ class Slots:
     is_inactive: BoolArray
 
     @classmethod
-    def asleep(cls, memory: Memory) -> "Slots":
+    def asleep(cls, memory: RememberedSlots) -> "Slots":
         """Return the slots before the first point: every remembered cluster can be revived."""
         is_inactive = np.ones(len(memory), dtype=bool)
         return cls(memory.centers, memory.offsets, memory.scales, is_inactive)
 
     @classmethod
-    def at(cls, centers: FloatArray, n_members: IntArray, memory: Memory) -> "Slots":
+    def at(cls, centers: FloatArray, n_members: IntArray, memory: RememberedSlots) -> "Slots":
         """Return the slots between passes: those without points lie as remembered."""
         is_inactive = n_members == 0
         offsets, scales = np.zeros(len(centers)), np.ones(len(centers))
@@ -126,7 +126,7 @@ class Versions:
             self.centers[stays], self.offsets[stays], self.scales[stays], self.is_inactive[stays]
         )
 
-    def opened(self) -> tuple[Slots, IntArray, TurnArray]:
+    def added_slots(self) -> tuple[Slots, IntArray, TurnArray]:
         """Return what events of a first pass added, by slot: centers, slots, and since when."""
         new = self.n_start + np.argsort(self.slots[self.n_start :])
         added = (self.centers[new], self.offsets[new], self.scales[new], self.is_inactive[new])

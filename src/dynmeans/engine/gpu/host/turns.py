@@ -28,7 +28,7 @@ def join(*parts: TurnArray) -> TurnArray:
 
 
 def is_before(a: TurnArray, b: TurnArray) -> npt.NDArray[np.bool_]:
-    """Say, pair by pair, whether `a` is visited before `b`."""
+    """Return, pair by pair, whether `a` is visited before `b`."""
     same_key, same_tie = a["key"] == b["key"], a["tie"] == b["tie"]
     by_row = same_tie & (a["row"] < b["row"])
     found: npt.NDArray[np.bool_] = (a["key"] < b["key"]) | (

@@ -17,34 +17,84 @@ function regrouped(store, base, shown) {
     largest = batch.counts.reduce((most, count) => Math.max(most, count), largest);
     return batch;
   });
-  const alive = new Map(); // members that are remembered
-  for (const old of base.events) {
-    const event = groupedEvent(old, shown, batches, cluster, alive);
-    if (!event) continue;
-    event.batch.events.push(event);
-    events.push(event);
-    cluster(event.id).events.push(event);
-  }
-  if (base.batches[0].step === 0) countRemembered(base, batches, shown);
+  const lives = new GroupLives(shown);
+  base.batches.forEach((old, index) => {
+    const batch = batches[index];
+    const nRemembered = lives.takeIn(old);
+    if (base.batches[0].step === 0) batch.nRemembered = nRemembered;
+    const kinds = store.header.kinds;
+    batch.events = lives.events(old, batch).sort((a, b) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind) || a.id - b.id);
+    for (const event of batch.events) {
+      events.push(event);
+      cluster(event.id).events.push(event);
+    }
+  });
   return { batches, clusters, events, largest };
 }
 
-// Clusters of which any member is remembered, batch by batch.
-function countRemembered(base, batches, shown) {
-  const sizes = new Map();
-  let n = 0;
-  base.batches.forEach((old, index) => {
-    for (const { id, kind } of old.events) {
-      const group = shown(id);
-      const by = kind === "born" || kind === "split" ? 1 : kind === "forgotten" || kind === "merged" ? -1 : 0;
-      if (group === NOISE || by === 0) continue;
-      const size = (sizes.get(group) ?? 0) + by;
-      if (by > 0 && size === 1) n += 1;
-      if (by < 0 && size === 0) n -= 1;
-      sizes.set(group, size);
+// When groups were last seen, and which of their members are remembered: as in the tables of a run.
+class GroupLives {
+  constructor(shown) {
+    Object.assign(this, { shown, last: new Map(), before: new Set(), remembered: new Map(), forgotten: [] });
+  }
+
+  // Returns how many groups are remembered after a batch.
+  takeIn({ ids, events }) {
+    for (const id of ids) {
+      const group = this.shown(id);
+      if (group === NOISE) continue;
+      if (!this.remembered.has(group)) this.remembered.set(group, new Set());
+      this.remembered.get(group).add(id);
     }
-    batches[index].nRemembered = Math.max(n, batches[index].nSeen);
-  });
+    this.forgotten = [];
+    for (const { kind, id } of events) {
+      const group = this.shown(id);
+      const members = this.remembered.get(group);
+      if (kind !== "forgotten" || !members?.delete(id) || members.size) continue;
+      this.remembered.delete(group);
+      this.forgotten.push(group);
+    }
+    return this.remembered.size;
+  }
+
+  events(old, batch) {
+    const seen = new Set(batch.ids);
+    const event = (kind, id, more) => ({ batch, kind, id, other: -1, gap: NaN, displacement: NaN, ...more });
+    const isGone = (id) => this.before.has(id) && !seen.has(id);
+    const known = this.knownBefore(old);
+    const isNew = (id) => !this.last.has(id) && !known.has(id);
+    const found = [];
+    for (const id of batch.ids) {
+      if (isNew(id)) found.push(event("born", id));
+      else if (!this.before.has(id) && this.last.has(id)) found.push(event("returned", id, { gap: batch.clock - this.last.get(id) }));
+      else if (known.get(id)) found.push(event("returned", id, { gap: known.get(id) }));
+    }
+    for (const id of this.before) if (isGone(id)) found.push(event("vanished", id));
+    for (const id of this.forgotten) found.push(event("forgotten", id));
+    for (const { kind, id, other, ...fields } of old.events) {
+      if (kind !== "split" && kind !== "merged") continue;
+      const [one, two] = [this.shown(id), this.shown(other)];
+      const isWhole = kind === "split" ? seen.has(one) && isNew(one) : isGone(one);
+      if (isWhole && two !== NOISE) found.push({ ...fields, batch, kind, id: one, other: two });
+    }
+    for (const id of seen) this.last.set(id, batch.clock);
+    this.before = seen;
+    return found;
+  }
+
+  // Groups met first that have lived before the page begins, with the gap after which they return.
+  knownBefore({ ids, events }) {
+    const born = new Set(events.flatMap(({ kind, id }) => (kind === "born" || kind === "split" ? [id] : [])));
+    const gaps = new Map(events.flatMap(({ kind, id, gap }) => (kind === "returned" ? [[id, gap]] : [])));
+    const known = new Map();
+    for (const id of ids) {
+      const group = this.shown(id);
+      if (group === NOISE || born.has(id) || this.last.has(group)) continue;
+      const others = known.has(group) ? [known.get(group)] : [];
+      known.set(group, Math.min(gaps.get(id) ?? 0, ...others));
+    }
+    return known;
+  }
 }
 
 function groupedBatch(store, old, shown) {
@@ -71,36 +121,4 @@ function groupedBatch(store, old, shown) {
     slots: old.slots.map((slot) => (slot === NO_CLUSTER ? NO_CLUSTER : slots[slot])),
     nSeen: ids.length,
   };
-}
-
-// An event of the whole: born with its first member, forgotten with its last, nothing within it.
-function groupedEvent(old, shown, batches, cluster, alive) {
-  const id = shown(old.id);
-  if (id === NOISE) return null;
-  const other = old.other < 0 ? old.other : shown(old.other);
-  const batch = batches[old.batch.index];
-  const members = alive.get(id) ?? new Set();
-  const wasAlive = members.size > 0;
-  if (old.kind === "forgotten" || old.kind === "merged") members.delete(old.id);
-  else members.add(old.id);
-  alive.set(id, members);
-  const whole = cluster(id);
-  const isSeen = slotOf(batch, id) >= 0;
-  if (old.kind === "born" || old.kind === "split") {
-    if (wasAlive || id === other || whole.events.some(({ kind }) => kind === "born" || kind === "split")) return null;
-  } else if (old.kind === "forgotten" || old.kind === "merged") {
-    if (members.size > 0 || id === other) return null;
-  } else if (old.kind === "vanished") {
-    if (isSeen || whole.events.at(-1)?.kind === "vanished") return null;
-  } else if (old.kind === "returned") {
-    if (whole.events.at(-1)?.kind !== "vanished") return null;
-    return { ...old, id, other, batch, gap: batch.clock - lastSeen(whole, batch.index, batches) };
-  }
-  return { ...old, id, other, batch };
-}
-
-// The clock of the last batch before that saw a cluster.
-function lastSeen(whole, index, batches) {
-  const n = whole.seenUntil(index - 1);
-  return n ? batches[whole.batches[n - 1]].clock : NaN;
 }

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from dynmeans.inputs.secrets import NOT_SHOWN, shown
+from dynmeans.inputs.secrets import NOT_SHOWN, quote_safely
 
 _PACKED = ("", ".gz", ".zst")
 CSV = tuple(f"{kind}{packed}" for packed in _PACKED for kind in (".csv", ".tsv", ".txt"))
@@ -25,7 +25,7 @@ def kind_of(name: str) -> tuple[str, ...]:
     for kind in _FILES:
         if name.lower().endswith(kind):
             return kind
-    raise ValueError(f"{shown(name)} is no file to read: its name must end in {_SHOWN}.")
+    raise ValueError(f"{quote_safely(name)} is no file to read: its name must end in {_SHOWN}.")
 
 
 def find_files(path: str) -> list[str]:
@@ -48,7 +48,7 @@ def find_files(path: str) -> list[str]:
         pattern = str(given.relative_to(anchor)) if given.anchor else path
         files = sorted(str(p) for p in Path(anchor).glob(pattern) if p.is_file()) if path else []
     if not files:
-        raise FileNotFoundError(f"there is no file {shown(path)} to read.")
+        raise FileNotFoundError(f"there is no file {quote_safely(path)} to read.")
     if len({kind_of(name) for name in files}) > 1:
-        raise ValueError(f"{shown(path)} holds files of more than one kind; name those to read.")
+        raise ValueError(f"{quote_safely(path)} holds files of several kinds; name those to read.")
     return files

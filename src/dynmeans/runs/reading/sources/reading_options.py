@@ -1,4 +1,4 @@
-"""ReadingOptions: what a source does not say about itself."""
+"""ReadingOptions: what cannot be read from a source itself."""
 
 import codecs
 from collections.abc import Mapping

@@ -10,7 +10,7 @@ SCHEMES = ("http", "https", "s3")
 
 
 def is_remote(path: str) -> bool:
-    """Say whether a path is the address of files on another machine."""
+    """Return whether a path is the address of files on another machine."""
     scheme, mark, _ = path.partition("://")
     return bool(mark) and scheme in SCHEMES
 

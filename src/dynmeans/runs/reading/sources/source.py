@@ -104,7 +104,7 @@ class Source(AbstractContextManager["Source"]):
             self._check_divided(os.fspath(input))
 
     def set_timezone(self, name: str) -> None:
-        """Say what a time without an offset means; UTC until then."""
+        """Set the zone of times without an offset; UTC until then."""
         if name != self._timezone:
             with source_errors():
                 self._connection.execute(f"SET TimeZone = {quote_text(name)}")
@@ -121,7 +121,7 @@ class Source(AbstractContextManager["Source"]):
             yield from self.connection.sql(sql).to_arrow_reader(ROWS_AT_A_TIME)
 
     def rows(self, columns: str, *, where: str = "true", order: str = "") -> list[Any]:
-        """Return a few rows as tuples, in order of number unless told otherwise."""
+        """Return a few rows as tuples, in order of number by default."""
         sql = f"SELECT {columns} FROM dynmeans_numbered WHERE {where} "
         with source_errors():
             found = self.connection.execute(f"{sql} ORDER BY {order or self.row} LIMIT 10")
