@@ -113,7 +113,7 @@ def bar_and_heap():
 def _typed_again(words, advice):
     """Return the command with one piece of advice, less what it takes the place of."""
     flag, _, rest = advice.partition(" ")
-    replaced = re.findall(r"in place of (--[a-z-]+)(?: and (--[a-z-]+))?", rest)
+    replaced = re.findall(r"instead of (--[a-z-]+)(?: and (--[a-z-]+))?", rest)
     kept = [w for w in words if w.split("=")[0] not in [p for pair in replaced for p in pair]]
     value = rest.split(" in place")[0]
     return [*kept, flag, *([value] if value else [])]

@@ -17,7 +17,7 @@ _MOST = 0.5  # of the clusters of all batches
 _MANY = 0.2  # of the points: fewer may be outliers, which are alone by right
 _ALL_BUT = 0.01  # of the spread that is left for the other features
 _ALIKE = 0.7  # adjusted Rand index of two labelings that say the same
-_TINY = 1e-300
+_EQUAL = 1e-18  # of the largest variance: what is below is rounding
 _WIDTHS = 8.0  # largest variance of clusters over the smallest, less a tenth of the points each
 _MANY_POINTS = 10.0  # that tell a variance
 # Half a Gaussian has a contact of 3.5 with the other half, a part of a bar 6, a Gaussian with one
@@ -38,7 +38,7 @@ def find_warnings(
         _check_dominant_feature(trials.points),
         _check_single_cluster(trials, chosen) if hint is None else None,
         _check_hint(trials, chosen, hint),
-        _check_lifetimes(trials, chosen) if hint is None else None,
+        _check_lifetimes(trials, chosen, is_joined) if hint is None else None,
         _check_singletons(trials, chosen),
         _check_stability(trials, chosen, _remedies(hint, is_joined, "{n_clusters}")),
         _check_widths(trials, chosen, _remedies(hint, is_joined)),
@@ -54,8 +54,7 @@ def _remedies(hint: Hint | None, is_joined: bool, number: str = "") -> str:
     ways = [] if is_joined else ["join clusters that touch with {families=True}"]
     if hint is None and number:
         ways.append(f"set the expected number of clusters with {number}")
-    given = ["{n_clusters}"] * (hint is not None) + ["{families}"] * is_joined
-    place = f" instead of {' and '.join(given)}" if given else ""
+    place = "" if hint is None else " instead of {n_clusters}"
     told = ", ".join([*ways, f"{'or ' if ways else ''}try {{method='hdbscan'}}{place}"])
     return f"{told[0].upper()}{told[1:]}."
 
@@ -96,7 +95,8 @@ def _check_singletons(trials: Trials, chosen: Setting) -> ArgumentText | None:
     return ArgumentText(
         f"{n_single:,} of {format_count(len(counts), 'cluster')} in all {batches} have a single "
         f"point, so the size of clusters cannot be estimated. Use {batches} with several points "
-        "of each cluster, or set {new_penalty}."
+        "of each cluster, set {new_penalty}, or, if every row is one object, "
+        "{method='detections'}."
     )
 
 
@@ -139,8 +139,13 @@ def _check_widths(trials: Trials, chosen: Setting, ways_out: str) -> ArgumentTex
     low, high = (variances[order][np.searchsorted(shares, share)] for share in (0.1, 0.9))
     if high <= _WIDTHS * low:
         return None
+    if low <= _EQUAL * high:
+        return ArgumentText(
+            f"the rows of some clusters are exactly equal, and one {{new_penalty}} splits the wide "
+            f"clusters or joins the narrow ones. {ways_out}"
+        )
     return ArgumentText(
-        f"the widest clusters are {np.sqrt(high / max(low, _TINY)):.2g} times as wide as the "
+        f"the widest clusters are {np.sqrt(high / low):.2g} times as wide as the "
         "narrowest, and one {new_penalty} splits the wide ones or joins the narrow ones. "
         f"{ways_out}"
     )
@@ -185,16 +190,17 @@ def _contacts(rows: FloatArray, labels: IntArray) -> tuple[FloatArray, FloatArra
         return n[many].astype(np.float64), nearest**2 / (2.0 * variances)
 
 
-def _check_lifetimes(trials: Trials, chosen: Setting) -> ArgumentText | None:
+def _check_lifetimes(trials: Trials, chosen: Setting, is_joined: bool) -> ArgumentText | None:
     candidate = trials.candidate(chosen)
     if trials.has_lasting_clusters(chosen):
         return None
     n_seen, batch = candidate.n_clusters * trials.points.n_batches, trials.feed.batch_noun
+    way = "." if is_joined else ", or join clusters that touch with {families=True}."
     return ArgumentText(
         f"no value of {{new_penalty}} gives clusters that last longer than one {batch} (here "
         f"{{:,}} clusters, active in {{:.2g}} {plural(batch)} each). A coarse value was used, and "
         f"nothing is forgotten. Set the number of clusters in a {batch} with "
-        "{n_clusters}, set {new_penalty}, or join clusters that touch with {families=True}.",
+        f"{{n_clusters}}, or set {{new_penalty}}{way}",
         candidate.n_clusters_total,
         n_seen / candidate.n_clusters_total,
     )

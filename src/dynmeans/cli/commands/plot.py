@@ -20,7 +20,7 @@ def plot(
         ),
     ] = None,
     kind: Annotated[
-        str, typer.Option("--kind", "-k", help="all, tracks, timeline or numbers.")
+        str, typer.Option("--kind", "-k", help="all, tracks, timeline, numbers or tree.")
     ] = "all",
     as_json: options.AsJson = False,
 ) -> None:

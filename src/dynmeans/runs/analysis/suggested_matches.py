@@ -11,6 +11,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
+from dynmeans.follow.clusterers import DETECTIONS
 from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.format_count import format_count
 from dynmeans.records.arrays import FloatArray
@@ -50,10 +51,13 @@ def suggested_matches_of_run(
 ) -> list[SuggestedMatch]:
     """Return the links that no one has accepted yet, in the order of births.
 
-    With `records`, the run's history need not be read again.
+    Of single objects there are none: a longer memory would join strangers. With `records`, the
+    run's history need not be read again.
     """
     memory, penalties = run.memory, run.penalties
     if memory is None or penalties is None or not math.isfinite(penalties.max_gap):
+        return []
+    if memory.method == DETECTIONS:
         return []
     shown = run.edits.merged
     records = _records(run) if records is None else records
