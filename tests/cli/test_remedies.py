@@ -115,7 +115,7 @@ def _typed_again(words, advice):
     flag, _, rest = advice.partition(" ")
     replaced = re.findall(r"instead of (--[a-z-]+)(?: and (--[a-z-]+))?", rest)
     kept = [w for w in words if w.split("=")[0] not in [p for pair in replaced for p in pair]]
-    value = rest.split(" in place")[0]
+    value = rest.split(" instead of")[0]
     return [*kept, flag, *([value] if value else [])]
 
 
