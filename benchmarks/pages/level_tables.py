@@ -32,7 +32,9 @@ ROWS = {
 def tables() -> dict[str, str]:
     """Return the table by its name on the page."""
     streams: dict[str, dict[str, Any]] = read("quality/levels")["streams"]
-    groups = {name: list(streams[group].values()) for group, name in GROUPS.items()}
+    groups = {
+        name: list(streams[group].values()) for group, name in GROUPS.items() if group in streams
+    }
     head = ("", *(f"{name}, {len(rows)}" for name, rows in groups.items()))
     lines = [
         (shown, *(f"{mean(row[key] for row in rows):.3f}" for rows in groups.values()))
