@@ -2,9 +2,10 @@
 
 Run as ``python -m benchmarks.quality.real_streams``, with any number of ``.npz`` files (X, y,
 sizes: rows, true labels with -1 for none, rows of each batch) in place of the streams at hand. Each
-stream is clustered label-free and with the hint, with each search and several seeds, and by
-others. Every row is written to benchmarks/results/quality/real_streams.json when it is there; one
-that is there already is not measured again unless ``--again`` is part of its name.
+stream is clustered by `dynmeans.cluster` with nothing given but a seed, at each level, with the
+hint and with each search, and by others. Every row is written to
+benchmarks/results/quality/real_streams.json; one that is there already is not measured again unless
+``--again`` is part of its name.
 """
 
 import argparse
@@ -12,16 +13,19 @@ import json
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.metrics import normalized_mutual_info_score
 
+import dynmeans
 from benchmarks.machine import RESULTS, commit, machine, write_results
 from benchmarks.quality.real_peers import Found, peers
 from benchmarks.quality.ships import SHIPS, read_ships
-from dynmeans import DynamicMeans
+from dynmeans.families.levels import LEVELS
 from dynmeans.metrics import accuracy_global, idf1
 from dynmeans.records.arrays import FloatArray, IntArray
 from paper.aircraft.config import SCALED, WHOLE, AircraftConfig
@@ -29,7 +33,6 @@ from paper.aircraft.data import prepare_data
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 NAME = "quality/real_streams"
-SEARCHES = ("split", "paper", "deep")
 Stream = tuple[list[FloatArray], list[IntArray]]
 Row = dict[str, Any]
 
@@ -89,32 +92,41 @@ def usual_number(true: Sequence[IntArray]) -> float:
     return float(np.mean(numbers))
 
 
-def ours(batches: list[FloatArray], **given: Any) -> list[list[IntArray]]:
-    """Return the families that are found in all batches."""
-    model = DynamicMeans("auto", families=True, **given)
-    labels, _ = model.fit_sequence(batches)
-    found: list[IntArray] = model.families_.map_labels(labels)
-    return [found]
+def ours(
+    batches: list[FloatArray], levels: Sequence[str | None] = (None,), **given: Any
+) -> list[list[IntArray]]:
+    """Return the clusters of the default call at each of some levels; None: the one shown."""
+    sizes = [len(batch) for batch in batches]
+    frame = pd.DataFrame(np.concatenate(batches)).add_prefix("x")
+    features = list(frame)
+    frame["window"] = np.repeat(np.arange(len(batches)), sizes)
+    result = dynmeans.cluster(frame, features=features, window_column="window", **given)
+    found = []
+    for level in levels:
+        if level is not None:
+            result.choose_level(level)
+        labels = result.labels.to_numpy().astype(np.int64)
+        found.append(np.split(labels, np.cumsum(sizes)[:-1]))
+    return found
 
 
 def rows_of(batches: list[FloatArray], true: list[IntArray], n_seeds: int) -> dict[str, Found]:
     """Return what to call for each row of a stream."""
-    number, rows = usual_number(true), {}
-    hints = {
-        "label-free": None,
-        "with the hint": number,
-        "with half the hint": 0.5 * number,
-        "with a range": (0.5 * number, 2.0 * number),
-    }
-    for search in SEARCHES:
-        for hint, value in hints.items():
-            seeds = range(n_seeds if hint in ("label-free", "with the hint") else 1)
-            for seed in seeds:
-                rows[f"{hint}, {search}, seed {seed}"] = (
-                    lambda search=search, value=value, seed=seed: ours(
-                        batches, n_clusters=value, random_state=seed, search=search
-                    )
-                )
+    number = usual_number(true)
+    rows: dict[str, Found] = {}
+
+    def add(name: str, n_seeds: int, **given: Any) -> None:
+        for seed in range(n_seeds):
+            call = partial(ours, batches, random_state=seed, **given)
+            rows[f"{name}, seed {seed}"] = call
+
+    add("label-free, split", n_seeds)
+    add("best of three levels by labels, split", 1, levels=LEVELS)
+    add("with the hint, split", n_seeds, n_clusters=number)
+    add("with half the hint, split", 1, n_clusters=0.5 * number)
+    add("with a range, split", 1, n_clusters=(0.5 * number, 2.0 * number))
+    for search in ("paper", "deep"):
+        add(f"label-free, {search}", n_seeds, search=search)
     return rows | peers(batches, max(1, round(number)))
 
 
@@ -125,7 +137,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", help="names of streams")
     parser.add_argument("--rows", help="only rows whose name has this in it")
     parser.add_argument("--again", help="measure rows again whose name has this in it")
-    parser.add_argument("--seeds", type=int, default=4)
+    parser.add_argument("--seeds", type=int, default=2)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     readers = {path.stem: lambda path=path: read_npz(path) for path in options.files}

@@ -24,6 +24,7 @@ from dynmeans.estimators.tuning import tune as tune
 from dynmeans.estimators.word_vectors import WordVectors as WordVectors
 from dynmeans.families.find import find_families as find_families
 from dynmeans.follow.memory import Memory as Memory
+from dynmeans.follow.merge_memories import merge_memories as merge_memories
 from dynmeans.follow.model_config import ModelConfig as ModelConfig
 from dynmeans.groups.fit import fit_groups as fit_groups
 from dynmeans.parameters.selection import suggest as suggest

@@ -371,6 +371,7 @@ def test_every_field_of_a_recipe_is_tried():
     assert set(CASES) == set(PARAMETERS)
 
 
+@pytest.mark.filterwarnings("ignore::dynmeans.records.suggestion.SuggestionWarning")
 @pytest.mark.parametrize("field", CASES)
 def test_every_field_changes_what_is_found(field):
     usual = {k: v for k, v in CASES[field].items() if k != field}

@@ -21,7 +21,7 @@ from dynmeans.follow.model_config import PARAMETERS, ModelConfig
 from dynmeans.inputs.numbers import check_number
 from dynmeans.inputs.old_names import suggest_name
 from dynmeans.records.penalties import AUTO, Penalties
-from dynmeans.records.suggestion import emit_warnings
+from dynmeans.records.suggestion import SuggestionWarning, emit_warnings
 from dynmeans.runs.cluster_job import ClusterJob, JobCallbacks
 from dynmeans.runs.configuration import N_KEPT
 from dynmeans.runs.input import Input
@@ -173,6 +173,8 @@ def cluster(
         warnings.warn(text, DroppedRowsWarning, stacklevel=2)
     if done.stop_words is not None:
         warnings.warn(str(done.stop_words), StopWordWarning, stacklevel=2)
+    if done.missed_number is not None:
+        warnings.warn(str(done.missed_number), SuggestionWarning, stacklevel=2)
     if done.suggestion is not None:
         emit_warnings(done.suggestion.warnings)
     return found

@@ -1,7 +1,7 @@
 """ClusterResult: what `dynmeans.cluster` found, in the form in which the rows came."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dynmeans.cluster_function.input_tables import InputTable, with_dates
+from dynmeans.cluster_function.input_tables import LABEL, VECTOR, InputTable, with_dates
 from dynmeans.cluster_function.levels import LevelsShown, levels_shown
 from dynmeans.cluster_function.notebook import (
     display,
@@ -29,6 +29,7 @@ from dynmeans.records.history import History
 from dynmeans.records.penalties import Penalties
 from dynmeans.runs.analysis.label_view import confirmed_of_run, view_of_run
 from dynmeans.runs.analysis.profiles import describe_clusters
+from dynmeans.runs.analysis.row_scores import confidences, predict_rows
 from dynmeans.runs.analysis.run_families import families_of_run
 from dynmeans.runs.analysis.status import RunStatus
 from dynmeans.runs.analysis.suggested_matches import SuggestedMatch, suggested_matches_of_run
@@ -41,6 +42,7 @@ from dynmeans.runs.reading.columns import quote_name
 from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.run import Run
 
+_ADDED = ("row", "kind", "distance", "confidence")  # columns of examples
 _ASK = "Call dynmeans.cluster(..., families=True)."
 
 
@@ -142,18 +144,112 @@ class ClusterResult:
             run.split_cluster(cluster_id, author=author)
         self._forget_views()
 
+    @cached_property
+    def distances(self) -> Any:
+        """Distance of every row to the center of its subcluster, in the unit of the space.
+
+        In the form of `labels`; null where a row was left out.
+        """
+        return self._by_row("distance", self._read_column("distance"))
+
+    @cached_property
+    def confidence(self) -> Any:
+        """How clearly every row is in its cluster, between 0 and 1, in the form of `labels`.
+
+        1 less the distance to the own center over that to the nearest center of another cluster in
+        the same window: 1 at the center, 0 on the border, and 0 for noise. It compares distances
+        and is no probability. The rows are read again.
+        """
+        with self.run() as run:
+            return self._by_row("confidence", confidences(run, self._job))
+
+    def predict(self, rows: Any) -> IntArray:
+        """Return the cluster that each new row would join now; -1 where it would start a new one.
+
+        Nothing is changed.
+
+        Parameters
+        ----------
+        rows : data frame, or array of shape (n_rows, n_features)
+            A frame with the columns that were clustered; or only their values, in the same order.
+            Of texts a frame with their column, or a list.
+        """
+        vector = self._job.windows.features[0] if len(self._job.windows.features) == 1 else None
+        with self.run() as run:
+            is_vector = vector is not None and vector not in run.config.features
+            return predict_rows(run, rows, vector if is_vector else None)
+
+    def examples(self, cluster_id: int, n: int = 5) -> Any:
+        """Return the rows most typical of a cluster, then those nearest to its border.
+
+        Parameters
+        ----------
+        cluster_id : int
+            The cluster.
+        n : int
+            Rows of each kind.
+
+        Returns
+        -------
+        data frame
+            The rows of the input, with `row`, their numbers, `kind`, which is "typical" or
+            "border", `distance` and `confidence`.
+        """
+        labels, distances, confidence = (
+            np.asarray(one, dtype=np.float64)
+            for one in (self.labels, self.distances, self.confidence)
+        )
+        rows = np.flatnonzero(labels == cluster_id)
+        if not len(rows):
+            raise InputError("cluster", ": there is no row of cluster {}", cluster_id)
+        order = rows[np.lexsort((distances[rows], -confidence[rows]))]
+        n_typical = min(n, (len(order) + 1) // 2)
+        n_border = min(n, len(order) - n_typical)
+        chosen = np.concatenate([order[:n_typical], order[len(order) - n_border :][::-1]])
+        table = self._input_rows(chosen)
+        kinds = ["typical"] * n_typical + ["border"] * n_border
+        for name, values in zip(
+            _ADDED, (chosen, kinds, distances[chosen], confidence[chosen]), strict=True
+        ):
+            table = table.append_column(name, pa.array(values))
+        return self._frame(table)
+
+    def _input_rows(self, numbers: IntArray) -> pa.Table:
+        """Return some rows of the input, in this order."""
+        found, first = [], 0
+        places = np.sort(numbers)
+        with Source(self._job.input.rows, reading=self._job.input.reading) as source:
+            columns = [name for name in source.columns if name not in (VECTOR, *_ADDED)]
+            for batch in source.batches(", ".join(map(quote_name, columns))):
+                here = places[(places >= first) & (places < first + batch.num_rows)]
+                found.append(pa.Table.from_batches([batch.take(pa.array(here - first))]))
+                first += batch.num_rows
+        return pa.concat_tables(found).take(pa.array(np.argsort(np.argsort(numbers))))
+
     def _labels(self, shown: Callable[[IntArray], IntArray]) -> Any:
-        assert self.status.position is not None
-        n_rows = self.status.position["rows_read"]
-        key = self._job.windows.id
-        labels, is_known = np.full(n_rows, -1, dtype=np.int64), np.zeros(n_rows, dtype=bool)
+        return self._by_row(LABEL, self._read_column("cluster_id", shown))
+
+    def _read_column(
+        self, name: str, shown: Callable[[Any], Any] = lambda values: values
+    ) -> Iterator[tuple[IntArray, Any]]:
+        """Yield numbers of rows and what the run keeps of each, part by part."""
+        row = "row_id" if self._job.windows.id is None else "row"
         with self.run() as run:
             for table in run.label_tables():
-                rows = table["row_id" if key is None else "row"].to_numpy()
-                labels[rows], is_known[rows] = shown(table["cluster_id"].to_numpy()), True
+                yield table[row].to_numpy(), shown(table[name].to_numpy())
+
+    def _by_row(self, name: str, parts: Iterator[tuple[IntArray, Any]]) -> Any:
+        """Return one value for each row, in the library of the rows; null where there is none."""
+        assert self.status.position is not None
+        n_rows = self.status.position["rows_read"]
+        kind = np.int64 if name == LABEL else np.float64
+        values, is_known = np.full(n_rows, -1, dtype=kind), np.zeros(n_rows, dtype=bool)
+        for rows, found in parts:
+            values[rows], is_known[rows] = found, True
+        key = self._job.windows.id
         is_unnamed = self._origin.library == "pandas" and self._origin.index is None
         keys = self._keys(key) if key is not None and is_unnamed else None
-        return self._origin.labels(labels, is_known, keys)
+        return self._origin.column(name, values, is_known, keys)
 
     @cached_property
     def clusters(self) -> Any:
@@ -208,7 +304,8 @@ class ClusterResult:
             return suggested_matches_of_run(run)
 
     def _forget_views(self) -> None:
-        for cached in ("clusters", "subclusters", "events", "history", "labels"):
+        views = ("clusters", "subclusters", "events", "history", "labels", "confidence")
+        for cached in views:
             self.__dict__.pop(cached, None)
 
     def run(self) -> Run:
@@ -317,19 +414,28 @@ class ClusterResult:
             tables = [(t[key].to_numpy(), t["cluster_id"].to_numpy()) for t in run.label_tables()]
         return np.sort(np.concatenate([rows[np.isin(ids, cluster_ids)] for rows, ids in tables]))
 
-    def plot(self, kind: str = "all") -> Any:
+    def plot(
+        self, kind: str = "all", *, ax: Any = None, figsize: tuple[float, float] | None = None
+    ) -> Any:
         """Draw tracks, the timeline of lives and numbers of clusters; or one of them.
+
+        Of many clusters the largest are drawn, and the title says how many there are.
 
         Parameters
         ----------
-        kind : {"all", "tracks", "timeline", "numbers"}
-            What to draw.
+        kind : {"all", "tracks", "timeline", "numbers", "tree"}
+            What to draw; "tree" shows how subclusters join, with the level shown as a line.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw one kind, by default the tracks; otherwise a new figure.
+        figsize : pair of float, optional
+            Width and height of a new figure, in inches.
         """
         from dynmeans.plots.run_figure import run_figure
 
         with self.run() as run:
-            figure = run_figure(run, kind)
-        figure.is_shown = display_figure(figure)
+            figure = run_figure(run, kind, ax=ax, figsize=figsize)
+        if ax is None:
+            figure.is_shown = display_figure(figure)
         return figure
 
     def __repr__(self) -> str:

@@ -47,7 +47,7 @@ def counts_text(status: RunStatus) -> list[str]:
     if status.n_noise:
         told.append(f"{format_count(status.n_noise, 'row')} of noise")
     if status.n_unconfirmed:
-        told.append(f"{status.n_unconfirmed:,} unconfirmed")
+        told.append(f"{format_count(status.n_unconfirmed, 'cluster')} unconfirmed")
     if status.n_dropped_rows:
         told.append(f"{format_count(status.n_dropped_rows, 'row')} left out")
     return [", ".join(told)] if told else []

@@ -71,6 +71,12 @@ class Evidence:
         twin.sample = self.sample.copy()
         return twin
 
+    def advance_to(self, other: "Evidence") -> None:
+        """Take over the time of evidence that was added, and keep the last rows of both."""
+        self._time = max(self._time, other._time)
+        self._n_sampled = sum(len(batch.labels) for batch in self.sample)
+        self._drop_old_sample()
+
     def to_arrays(self) -> tuple[dict[str, Array], dict[str, Any]]:
         """Return all of it as arrays and a number, what waits to be added included."""
         arrays: dict[str, Array] = {name: getattr(self, name) for name in _SUMS}
@@ -196,7 +202,10 @@ class Evidence:
         )
         self.sample.append(kept)
         self._n_sampled += len(kept.labels)
-        while self._n_sampled - len(self.sample[0].labels) >= _MAX_ROWS:
+        self._drop_old_sample()
+
+    def _drop_old_sample(self) -> None:
+        while self.sample and self._n_sampled - len(self.sample[0].labels) >= _MAX_ROWS:
             self._n_sampled -= len(self.sample.popleft().labels)
 
 

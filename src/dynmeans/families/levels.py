@@ -72,10 +72,15 @@ def find_levels(
     `families` are the default ones, if they are known.
     """
     default = build_families(evidence, **options) if families is None else families
-    own = replace(default, level=2 * APART, nearest_family=default.tree.ids)
+    return {name: _level(name, families_at(name, evidence, default, **options)) for name in LEVELS}
+
+
+def families_at(name: str, evidence: Evidence, default: Families, **options: Any) -> Families:
+    """Return the families of a level, of which those of the default one are known."""
+    if name == FINE:
+        return replace(default, level=2 * APART, nearest_family=default.tree.ids)
     kept = {name: options[name] for name in ("noise",) if name in options}
-    found = {FINE: own, DEFAULT: default, COARSE: _coarse(evidence, default, kept)}
-    return {name: _level(name, one) for name, one in found.items()}
+    return default if name == DEFAULT else _coarse(evidence, default, kept)
 
 
 def _coarse(evidence: Evidence, default: Families, options: Mapping[str, Any]) -> Families:

@@ -59,6 +59,25 @@ families=True and result.families.cut_to(4) joins the nearest.
         told = f"About {{:g}} clusters in a {batch} were asked for, and its points speak for "
         return ArgumentText(f"{told}{{:.3g}}; {way}.", asked, found)
 
+    def compare(self, found: float, batch: str = "window") -> ArgumentText | None:
+        """Say what to do where joined clusters are more than a third more or fewer than asked for.
+
+        Examples
+        --------
+        >>> print(Hint(4, 4, True).compare(2.5))
+        About 4 clusters in a window were asked for, and 2.5 were found; level='fine' \
+or a smaller new_penalty gives more.
+        >>> Hint(4, 4, True).compare(5) is None
+        True
+        """
+        if self.is_near(found):
+            return None
+        way = "{level='fine'} or a smaller {new_penalty} gives more"
+        if self.is_fine(found):
+            way = "{level='coarse'} joins more of them, {min_cluster_size} leaves out small ones"
+        told = f"About {{:g}} clusters in a {batch} were asked for, and {{:.3g}} were found; {way}."
+        return ArgumentText(told, self.nearest(found), found)
+
     def nearest(self, found: float) -> float:
         """The number to go to."""
         return self.low if found < self.low else self.high

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
 from dynmeans.plots.identity_colors import identity_color
-from dynmeans.plots.timeline import TimelineData, _draw_lives, _timeline_data
+from dynmeans.plots.timeline import TimelineData, _draw_lives, _name_rows, _timeline_data
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.families import APART, Families, FamilyTree
 from dynmeans.records.history import History
@@ -92,6 +92,16 @@ def plot_families(
     _draw_tree(data, tree)
     tree.set_ylim(lifetimes.get_ylim())
     return tree, lifetimes
+
+
+def plot_tree(families: Families, history: History, ax: Axes, max_clusters: int = 40) -> Axes:
+    """Draw the tree of identities alone; as `plot_families`."""
+    data = _family_plot_data(families, history, max_clusters)
+    _draw_tree(data, ax)
+    _name_rows(data.timeline, ax)
+    ax.yaxis.tick_right()
+    ax.set_ylabel("")
+    return ax
 
 
 def _family_plot_data(

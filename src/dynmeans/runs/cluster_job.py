@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from dynmeans.engine.batch import Batch
 from dynmeans.families.levels import FINE
 from dynmeans.follow.clusterers import DETECTIONS, OURS
@@ -80,6 +82,7 @@ class JobResult:
     is_stopped: bool = False
     new_cluster_distance: str = ""
     stop_words: ArgumentText | None = None  # What to do about topics that words of grammar name
+    missed_number: ArgumentText | None = None  # What to do where `n_clusters` was not met
     notes: tuple[ArgumentText, ...] = ()  # What the user may want to know, and do about it
 
 
@@ -161,7 +164,14 @@ class ClusterJob:
             return done
         hint = run.config.model_config.n_clusters
         write_levels(run.store, chosen=self.level, noise=self.noise, hint=hint)
-        return replace(done, status=replace(run.status(), is_running=False))
+        note = None
+        if hint is not None:
+            counts = [len(record.ids) for record in run.history(labels=False, joined=True)]
+            asked = Hint(*check_range("n_clusters", hint), is_joined=True)
+            note = asked.compare(float(np.mean(counts)))
+        notes = done.notes if note is None else (*done.notes, note)
+        status = replace(run.status(), is_running=False)
+        return replace(done, status=status, notes=notes, missed_number=note)
 
     def _name(self, run: Run, source: Source | None, done: JobResult) -> None:
         """Name clusters by the words of a column, where one was named for that."""
@@ -290,9 +300,18 @@ def _windows(job: ClusterJob, source: Source | None, position: Mapping[str, Any]
 def _ahead(source: Input, windows: Any) -> BufferedWindows:
     ahead = BufferedWindows(windows, is_live=source.is_live)
     if not ahead.first:
+        _check_lacking(getattr(windows, "missing", {}))
         rule = "the input holds no rows to choose on: it is empty, or every row lacks a value"
         raise InputError("", rule)
     return ahead
+
+
+def _check_lacking(missing: Mapping[str, int]) -> None:
+    """Refuse an input of which every row was left out, and name the columns that it lacks."""
+    lacking = ", ".join(f"{n:,} lack {name!r}" for name, n in missing.items() if n)
+    if lacking:
+        hint = "Check that these columns hold numbers, and how they are written."
+        raise InputError("", "every row of the input lacks a value: {}", lacking, hint=hint)
 
 
 @dataclass(slots=True)
@@ -382,12 +401,7 @@ class _JobRun:
         if status.n_dropped_rows and not (
             status.n_rows or is_stopped or self.job.windows.keep_last_open
         ):
-            raise InputError(
-                "",
-                "every row of the input lacks a value: {}",
-                ", ".join(f"{n:,} lack {name!r}" for name, n in missing.items() if n),
-                hint="Check that these columns hold numbers, and how they are written.",
-            )
+            _check_lacking(missing)
         stop_words = stop_word_note(run)
         return JobResult(
             status=status,

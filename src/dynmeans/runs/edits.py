@@ -19,9 +19,11 @@ from dynmeans.runs.levels import StoredLevels, read_levels, show_level
 from dynmeans.runs.store.edit_log import append_edits, read_edits
 from dynmeans.runs.store.run_tables import topic_names
 from dynmeans.runs.store.store import Store
+from dynmeans.runs.unconfirmed import unconfirmed_ids
 
 WORDS = "words"  # of the manifest: names that clusters have until people give them others
 GROUPS = "groups"  # of the manifest: clusters that are shown as others, by `n_clusters`
+NOISE = "noise"  # what has the label -1
 NAME, MERGE, SPLIT, PIN, UNDO = KINDS = ("name", "merge", "split", "pin", "undo")
 MAX_CHARACTERS = 200
 
@@ -79,8 +81,14 @@ class Edits:
     def display_names(self) -> dict[int, str]:
         """Return a name for each identity that is not shown as its own number."""
         roots = {k: self.merged.get(k, k) for k in {*self.names, *self.merged}}
-        named = {k: self.names.get(root) for k, root in roots.items()}
+        named = {k: NOISE if root < 0 else self.names.get(root) for k, root in roots.items()}
         return {k: name or f"as {roots[k]}" for k, name in named.items() if name or roots[k] != k}
+
+    def without(self, cluster_ids: IntArray) -> "Edits":
+        """Return the same edits with some clusters shown as noise."""
+        hidden = set(cluster_ids.tolist())
+        merged = {k: -1 if root in hidden else root for k, root in self.merged.items()}
+        return replace(self, merged=MappingProxyType(merged | dict.fromkeys(hidden, -1)))
 
     def undone_edits(self) -> frozenset[int]:
         """Return the numbers of the edits that were undone."""
@@ -180,12 +188,17 @@ class Editing:
     def edits(self) -> Edits:
         """Names, mergers and pins that are in force, and the log of all edits.
 
-        A cluster that has no name from people has that of its words, if any.
+        A cluster that has no name from people has that of its words, if any. Of joined clusters
+        those that are not confirmed yet are shown as noise.
         """
-        return self.edits_at(None)
+        edits = self.edits_at(None)
+        if self.levels is None:
+            return edits
+        hidden = unconfirmed_ids(self._store, edits.resolve_ids, edits.pinned)
+        return edits.without(hidden)
 
     def edits_at(self, level: str | None) -> Edits:
-        """Return the edits over the clusters of a level, by default of the one shown."""
+        """Return the edits over all clusters of a level, by default of the one shown."""
         groups, levels = self.groups.merged, self.levels
         if level is not None and levels is not None:
             groups = levels.clusters.get(level, {})

@@ -316,8 +316,9 @@ class Run(Editing, AbstractContextManager["Run"]):
 
     @property
     def is_joined(self) -> bool:
-        """Whether clusters are shown that may have several subclusters."""
-        return self.levels is not None and self.levels.chosen != FINE
+        """Whether the clusters shown are others than those found: joined, or only the confirmed."""
+        levels, model_config = self.levels, self.config.model_config
+        return levels is not None and (levels.chosen != FINE or model_config.has_unconfirmed)
 
     def status(self) -> RunStatus:
         """Return how far the run is."""

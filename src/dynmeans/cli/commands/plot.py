@@ -20,11 +20,11 @@ def plot(
         ),
     ] = None,
     kind: Annotated[
-        str, typer.Option("--kind", "-k", help="all, tracks, timeline or numbers.")
+        str, typer.Option("--kind", "-k", help="all, tracks, timeline, numbers or tree.")
     ] = "all",
     as_json: options.AsJson = False,
 ) -> None:
-    """Draw the tracks of the last window, the timeline of lives and numbers of clusters.
+    """Plot the tracks of the last window, the timeline and the numbers of clusters.
 
     [bold]Example[/bold]
 

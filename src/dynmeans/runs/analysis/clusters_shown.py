@@ -9,6 +9,7 @@ from dynmeans.records.arrays import IntArray
 from dynmeans.runs.levels import NO_JOINS, read_levels
 from dynmeans.runs.store.run_tables import cluster_sizes
 from dynmeans.runs.store.store import Store
+from dynmeans.runs.unconfirmed import unconfirmed_ids
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -17,10 +18,10 @@ class ClustersShown:
 
     level: str
     ids: IntArray  # of subclusters, ascending
-    cluster_ids: IntArray  # of each of them; -1 for noise
-    n_clusters: int
+    cluster_ids: IntArray  # of each of them; -1 for noise and for joined ones not confirmed yet
+    n_clusters: int  # of joined clusters those that are confirmed
     n_noise: int  # rows
-    n_unconfirmed: int
+    n_unconfirmed: int  # clusters
 
     def count(self, subclusters: IntArray) -> int:
         """Return how many clusters these subclusters belong to."""
@@ -35,20 +36,14 @@ def clusters_shown(store: Store) -> ClustersShown:
     level = FINE if stored is None else stored.chosen
     rows = cluster_sizes(store)
     ids = rows[:, 0].astype(np.int64)
-    found = np.array([joins.get(k, k) for k in ids.tolist()], dtype=np.int64)
-    names, place = np.unique(found, return_inverse=True)
-    is_cluster = names >= 0
-    fields = store.config_fields()
-    points = np.bincount(place, rows[:, 1], len(names))
-    windows = np.zeros(len(names))
-    np.maximum.at(windows, place, rows[:, 2])
-    is_small = points < fields.get("min_cluster_size", 1)
-    is_small |= windows < fields.get("min_batches", 1)
-    return ClustersShown(
-        level,
-        ids,
-        found,
-        n_clusters=int(is_cluster.sum()),
-        n_noise=int(points[~is_cluster].sum()),
-        n_unconfirmed=int((is_small & is_cluster).sum()),
-    )
+
+    def map_ids(subclusters: IntArray) -> IntArray:
+        return np.array([joins.get(k, k) for k in subclusters.tolist()], dtype=np.int64)
+
+    found = map_ids(ids)
+    small = unconfirmed_ids(store, map_ids)
+    n_noise = int(rows[found < 0, 1].sum())
+    if stored is not None:
+        found = np.where(np.isin(found, small), -1, found)
+    n_clusters = len(np.unique(found[found >= 0]))
+    return ClustersShown(level, ids, found, n_clusters, n_noise, len(small))

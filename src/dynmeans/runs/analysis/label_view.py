@@ -9,6 +9,7 @@ import pyarrow as pa
 from dynmeans.records.arrays import IntArray
 from dynmeans.records.confirmed import confirmed_ids
 from dynmeans.records.families import Families
+from dynmeans.records.joined import join_records
 from dynmeans.runs.analysis.edited_tables import names_of
 from dynmeans.runs.edits import Edits
 from dynmeans.runs.run import Run
@@ -62,7 +63,8 @@ AS_STORED = LabelView()
 def view_of_run(run: Run, **options: Any) -> LabelView:
     """Return the view at the level shown, with the edits in force."""
     has_levels = run.levels is not None
-    return LabelView(edits=run.edits, has_subclusters=has_levels, **options)
+    edits = run.edits if options.get("confirmed") is None else run.edits_at(None)
+    return LabelView(edits=edits, has_subclusters=has_levels, **options)
 
 
 def confirmed_of_run(
@@ -72,6 +74,6 @@ def confirmed_of_run(
     model_config = run.config.model_config
     given: dict[str, Any] = {"min_cluster_size": min_cluster_size, "min_batches": min_batches}
     model_config = replace(model_config, **{name: n for name, n in given.items() if n is not None})
-    records = list(run.history(labels=False, joined=True))
+    records = list(join_records(run.history(labels=False), run.edits_at(None).resolve_ids))
     ids, counts = [record.ids for record in records], [record.counts for record in records]
     return confirmed_ids(ids, counts, model_config.min_cluster_size, model_config.min_batches)

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
+from dynmeans.follow.clusterers import DETECTIONS
 from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.format_count import format_count
 from dynmeans.records.arrays import FloatArray
@@ -50,10 +51,13 @@ def suggested_matches_of_run(
 ) -> list[SuggestedMatch]:
     """Return the links that no one has accepted yet, in the order of births.
 
-    With `records`, the run's history need not be read again.
+    Of single objects there are none: a longer memory would join strangers. With `records`, the
+    run's history need not be read again.
     """
     memory, penalties = run.memory, run.penalties
     if memory is None or penalties is None or not math.isfinite(penalties.max_gap):
+        return []
+    if memory.method == DETECTIONS:
         return []
     shown = run.edits.merged
     records = _records(run) if records is None else records
@@ -139,9 +143,8 @@ def format_suggested_matches(links: list[SuggestedMatch], max_gap: float) -> Arg
     longest = max(link.gap for link in links)
     are = "was" if len(links) == 1 else "were"
     return ArgumentText(
-        f"{format_count(len(links), 'cluster')} {are} born where a forgotten one had been, "
-        f"after up to {longest:.4g} steps unseen: perhaps the same ones. "
-        f"{{suggested_matches}} lists them; "
-        f"remember them from the beginning with {{max_gap={math.ceil(_ROOM * longest + 1)}}} in "
-        f"place of {max_gap:.3g}."
+        f"{format_count(len(links), 'cluster')} {are} born near a forgotten one, after up to "
+        f"{longest:.4g} inactive steps, and may be the same. {{suggested_matches}} lists them; "
+        f"{{max_gap={math.ceil(_ROOM * longest + 1)}}} instead of {max_gap:.3g} would have "
+        "remembered them."
     )
