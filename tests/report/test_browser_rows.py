@@ -1,5 +1,7 @@
 """Rows and columns of a page in a real browser: filters, colors, search, what is in a cluster."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -193,3 +195,35 @@ def test_a_filter_stays_where_more_rows_come(shown):
     shown.settle()
     assert shown.text("#filter-now") == f"160 of {480 + len(chunk['points']['slots'])} rows"
     assert shown.find("#histograms .value-row").get_attribute("aria-pressed") == "true"
+
+
+def shared_names(page, values):
+    """What clusters 0, 1 and 2 are called where these are the values of a carried column."""
+    return page.run(
+        "const {store, view} = dynmeansReport; const {rows} = view; const values = arguments[0];"
+        "rows.carried = [{name: 'berth', kind: 'category',"
+        " values: Array.from(rows.owner, (id) => values[id])}];"
+        "store.sharedValues = undefined; view.notify(new Set(['rows']));"
+        "return [0, 1, 2].map((id) => store.label(id))",
+        values,
+    )
+
+
+def test_clusters_that_share_a_value_have_their_numbers_beside_it(shown):
+    assert shared_names(shown, ["Kiel", "Kiel", "Oslo"]) == ["Kiel (0)", "Kiel (1)", "Oslo"]
+
+
+def test_a_value_of_nearly_all_clusters_names_none(shown):
+    assert shared_names(shown, ["ship", "ship", "ship"]) == ["0", "1", "2"]
+
+
+def test_a_number_as_a_name_stands_behind_its_column(shown):
+    assert shared_names(shown, ["7", "8", "9"]) == ["berth 7", "berth 8", "berth 9"]
+
+
+def test_the_summary_calls_clusters_as_the_lists_do(shown):
+    names = shared_names(shown, ["Kiel", "Oslo", "Riga"])
+    largest = re.search(r"cluster (\d)", " ".join(shown.run(
+        "return dynmeansReport.store.header.summary"
+    )))[1]  # fmt: skip
+    assert f"{names[int(largest)]} (cluster {largest})" in shown.text("#summary-lead")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from selenium.webdriver.support.ui import Select
 
+from dynmeans import DynamicMeans
 from dynmeans.records.events import Event
 from dynmeans.records.history import History
 from dynmeans.records.step_record import StepRecord
@@ -108,13 +109,28 @@ def test_a_hundred_thousand_lives_are_listed_without_a_long_task(page, tmp_path)
     page.open(write_report(data, tmp_path / "many.html"))
     page.settle()
     shown = page.run("return dynmeansReport.store.clusters.size")
-    longest = page.driver.execute_async_script(
+    # A task of the page is long in every round, that of another program is not.
+    longest = min(longest_frame(page) for _ in range(3))
+    assert shown >= 10_000
+    assert longest < 100
+    assert len(page.find_all("#lives [data-row]")) < 60
+
+
+def longest_frame(page):
+    """Milliseconds of the longest frame while the list of lives is scrolled."""
+    return page.driver.execute_async_script(
         "const done = arguments[0]; const list = document.querySelector('#lives');"
         "let [longest, last, n] = [0, performance.now(), 0];"
         "const scroll = (now) => { longest = Math.max(longest, now - last); last = now; n += 1;"
         " list.scrollTop = n * 9001; n < 60 ? requestAnimationFrame(scroll) : done(longest); };"
         "requestAnimationFrame((now) => { last = now; scroll(now); });"
     )
-    assert shown >= 10_000
-    assert longest < 100
-    assert len(page.find_all("#lives [data-row]")) < 60
+
+
+@pytest.mark.parametrize(("n_clusters", "tail"), [(30, "10"), (150, "0")])
+def test_tails_are_drawn_at_first_where_clusters_are_few(page, tmp_path, n_clusters, tail):
+    places = 9.0 * np.column_stack(np.divmod(np.arange(n_clusters), 12))
+    batches = [places + 0.1 * step for step in range(3)]
+    _, history = DynamicMeans(4.0, random_state=0).fit_sequence(batches)
+    page.open(write_report(report_data(history, points=batches), tmp_path / "many.html"))
+    assert page.run("return document.querySelector('#tail').value") == tail

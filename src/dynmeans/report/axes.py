@@ -138,7 +138,8 @@ def make_projection(
 def _principal_axes(rows: FloatArray, weights: FloatArray) -> tuple[FloatArray, list[float]]:
     """Return the two directions of largest spread, and their shares of it.
 
-    Where one feature has nearly all of the spread, each counts in units of its own spread.
+    Where one direction has nearly all of the spread, as where one feature has the largest unit,
+    each feature counts in units of its own spread.
     """
     n_features = rows.shape[1]
     if len(rows) == 0 or weights.sum() == 0:
@@ -146,9 +147,11 @@ def _principal_axes(rows: FloatArray, weights: FloatArray) -> tuple[FloatArray, 
     centered = rows - np.average(rows, axis=0, weights=weights)
     spread = (centered * weights[:, None]).T @ centered / weights.sum()
     own = np.diag(spread)
-    is_alone = own.max() > _NEARLY_ALL * own.sum()
-    units = np.sqrt(np.where(own > 0, own, 1.0)) if is_alone else np.ones(n_features)
-    values, vectors = np.linalg.eigh(spread / np.outer(units, units))
+    units = np.ones(n_features)
+    values, vectors = np.linalg.eigh(spread)
+    if values[-1] > _NEARLY_ALL * own.sum():
+        units = np.sqrt(np.where(own > 0, own, 1.0))
+        values, vectors = np.linalg.eigh(spread / np.outer(units, units))
     directions = vectors[:, ::-1][:, :2]
     # An axis has no sign of its own: its largest part points up.
     largest = np.abs(directions).argmax(axis=0)

@@ -212,7 +212,9 @@ def _parameters(run: Run) -> dict[str, object]:
     }
     names = (f.rpartition("[")[0] if is_of_vector(f) else f for f in config.features)
     given = {"features": list(dict.fromkeys(names)), **asked, **used, **config.source}
-    fields = {name: value for name, value in given.items() if value is not None}
+    unused = set() if config.source.get("text") else {"language", "stop_words"}
+    fields = {name: given[name] for name in given if name not in unused}
+    fields = {name: value for name, value in fields.items() if value not in (None, "", ())}
     if "input" in fields:
         fields["input"] = Path(str(fields["input"])).name
     return fields

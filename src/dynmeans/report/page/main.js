@@ -9,6 +9,7 @@ function chooseAxes(store, view) {
     select.addEventListener("change", () => view.set({ [name]: Number(select.value) }));
     view.onChange(() => { select.value = view[name]; });
   }
+  view.onChange((changed) => { if (changed.has("tail")) byId("tail").value = view.tail; });
   byId("tail").addEventListener("change", (event) => view.set({ tail: Number(event.target.value) }));
   byId("y-down").checked = view.isYDown;
   byId("y-down").addEventListener("change", (event) => view.set({ isYDown: event.target.checked }));
@@ -33,7 +34,7 @@ function start() {
   byId("legend-course").hidden = !store.batches[0].velocities;
   // Times in lists get the width of the longest.
   const longest = store.batches.reduce((most, batch) => Math.max(most, text.short(batch).length), 0);
-  document.documentElement.style.setProperty("--time-width", `${0.9 * clamp(longest, 4, 16)}ch`);
+  document.documentElement.style.setProperty("--time-width", `${clamp(longest, 4, 16)}ch`);
   markNames(store);
   const player = new Player(store, view, looks, text);
   new Transport(store, view, text, player);
@@ -52,6 +53,7 @@ function start() {
   const link = new Permalink(store, view);
   if (levels.chosen) levels.choose(levels.chosen);
   if (!link.hasTime) view.goTo(store.lastFull);
+  view.set({ tail: usualTail(store) });
   // A view at the last batch, or left as it opened, is at the last when more come.
   let [end, isUntouched] = [store.last, !link.hasTime];
   view.onChange((changed) => {
@@ -77,10 +79,11 @@ function start() {
     looks.notify();
   };
   view.onChange((changed) => {
-    if (!changed.has("rows")) return;
+    if (!["rows", "levelName", "trial"].some((name) => changed.has(name))) return;
     store.sharedValues = sharedValues(store, view.rows);
     markNames(store);
     looks.notify();
+    summary.draw();
   });
   const rowsLoaded = byId("report-rows") ? view.rows.load(byId("report-rows").textContent) : Promise.resolve();
   // What is written about the run, while it grows: less than all that `update` draws again.

@@ -4,7 +4,7 @@ const COARSE_FAMILIES = 3; // in a batch, about, where the run gives no levels o
 
 class Levels {
   constructor(store, view) {
-    Object.assign(this, { store, view, base: null, name: "fine" });
+    Object.assign(this, { store, view, base: null, name: "fine", areMatched: false });
     this.read();
   }
 
@@ -47,17 +47,33 @@ class Levels {
     this.view.notify(new Set(["levelName", "index"]));
   }
 
+  // Clusters born where a forgotten one had been are shown as that one, or apart again.
+  matchAgain(areMatched) {
+    this.areMatched = areMatched;
+    this.apply();
+    this.view.notify(new Set(["levelName", "index"]));
+  }
+
+  // From a cluster of the run's columns to the one shown.
+  get shown() {
+    const of = this.option(this.name)?.of ?? ((id) => id);
+    if (!this.areMatched) return of;
+    const roots = rootsOf(this.store.header.suggested_matches.map(([old, young]) => [of(old), of(young)]));
+    return (id) => roots.get(of(id)) ?? of(id);
+  }
+
   apply() {
     const { store, view } = this;
     const { batches, clusters, events, largest } = this.base ?? store;
     this.base = { batches, clusters, events, largest };
-    const { of } = this.option(this.name) ?? {};
-    const isSame = !of || this.name === "fine" && Object.keys(this.store.header.levels?.options[0]?.clusters ?? {}).length === 0;
+    const of = this.shown;
+    const isFine = !this.option(this.name) || this.name === "fine" && Object.keys(this.store.header.levels?.options[0]?.clusters ?? {}).length === 0;
+    const isSame = isFine && !this.areMatched;
     Object.assign(store, isSame ? this.base : regrouped(store, this.base, of));
     if (isSame) this.base = null;
     store.nShown = isSame ? null : store.clusters.size;
     if (view.selected !== null && !store.clusters.has(view.selected)) {
-      const now = of?.(view.selected);
+      const now = of(view.selected);
       view.selected = store.clusters.has(now) ? now : null;
     }
     store.notify();
@@ -66,7 +82,7 @@ class Levels {
   // The clusters of the run's columns that are shown as this one.
   membersOf(id) {
     if (!this.base) return [id];
-    const { of } = this.option(this.name);
+    const of = this.shown;
     return [...this.base.clusters.keys()].filter((member) => of(member) === id);
   }
 
@@ -93,4 +109,19 @@ class Levels {
 function mapped(clusters) {
   const known = new Map(Object.entries(clusters).map(([id, shown]) => [Number(id), shown]));
   return (id) => known.get(id) ?? id;
+}
+
+// The oldest of the clusters that pairs connect, for all others of them.
+function rootsOf(pairs) {
+  const parents = new Map();
+  const root = (id) => {
+    let at = id;
+    while (parents.has(at)) at = parents.get(at);
+    return at;
+  };
+  for (const pair of pairs) {
+    const [a, b] = pair.map(root);
+    if (a !== b && a !== NOISE && b !== NOISE) parents.set(Math.max(a, b), Math.min(a, b));
+  }
+  return new Map([...parents.keys()].map((id) => [id, root(id)]));
 }

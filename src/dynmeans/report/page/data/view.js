@@ -2,6 +2,11 @@
 
 const READING = 250; // milliseconds
 
+const TAIL = 10; // batches
+const MOST_TAILS = 100; // clusters in a batch: of more, tails hide the points
+
+const usualTail = ({ batches, lastFull }) => (batches[lastFull].ids.length > MOST_TAILS ? 0 : TAIL);
+
 class View {
   constructor(store) {
     this.store = store;
@@ -9,7 +14,7 @@ class View {
     this.index = store.lastFull;
     this.selected = null;
     [this.x, this.y] = store.header.view;
-    this.tail = 10;
+    this.tail = TAIL;
     this.isYDown = Boolean(store.header.y_down); // as pixels of a picture are counted
     this.fitsBatch = false;
     this.readFamilies();

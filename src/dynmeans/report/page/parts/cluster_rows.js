@@ -1,6 +1,7 @@
 // What is in a cluster: its typical, border and most recent rows, its words, and its columns.
 
 const N_EXAMPLES = 6;
+const LEAST_APART = 0.2; // values for each cluster that they name
 const N_COMPARED = 6; // columns beside everyone's
 const N_WORDS = 6;
 const N_WINDOWS = 6; // of which words are shown
@@ -143,7 +144,8 @@ function topWords(texts, { counts, n }, most) {
   return found.filter(([, , times]) => times >= 2).sort((a, b) => b[1] - a[1]).slice(0, most).map(([word]) => word);
 }
 
-// The value of a category that more than half of a cluster's rows share, where clusters have no names.
+// The value of a category that more than half of a cluster's rows share, where clusters have no names;
+// only of columns that tell most of the clusters apart. Numbers stand behind the name of their column.
 function sharedValues(store, rows) {
   const named = store.header.cluster_names ?? {};
   const columns = rows.carried.filter(({ kind }) => kind === "category" || kind === "id");
@@ -156,11 +158,17 @@ function sharedValues(store, rows) {
       if (!counts.has(id)) counts.set(id, new Map());
       counts.get(id).set(value, (counts.get(id).get(value) ?? 0) + 1);
     });
-    const nValues = new Set(column.values).size;
-    for (const [id, values] of counts) {
+    const shared = [...counts].flatMap(([id, values]) => {
       const sum = [...values.values()].reduce((a, b) => a + b, 0);
       const [value, n] = [...values].reduce((best, one) => (one[1] > best[1] ? one : best));
-      if (2 * n > sum && n > 1 && nValues > 1) found.set(id, String(value));
+      return 2 * n > sum && n > 1 ? [[id, value]] : [];
+    });
+    const users = new Map();
+    for (const [, value] of shared) users.set(value, (users.get(value) ?? 0) + 1);
+    if (users.size < 2 || users.size < LEAST_APART * shared.length) continue;
+    for (const [id, value] of shared) {
+      const text = /^[\d.]+$/.test(value) ? `${column.name} ${value}` : String(value);
+      found.set(id, users.get(value) > 1 ? `${shortName(text)} (${id})` : text);
     }
   }
   return found;

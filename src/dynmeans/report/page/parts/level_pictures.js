@@ -34,7 +34,7 @@ class LevelPictures {
 
   card(option) {
     const canvas = make("canvas", { "aria-hidden": "true" });
-    const noise = option.noise ? ` ${formatNumber(100 * option.noise, 2)} % noise.` : "";
+    const noise = option.noise && !option.sentence.includes("noise") ? ` ${formatNumber(100 * option.noise, 2)} % noise.` : "";
     const button = make("button", { type: "button", class: "level-card", id: `level-${option.name}`, "aria-pressed": "false", onclick: () => this.levels.choose(option.name) },
       canvas, make("strong", {}, option.name), make("span", {}, `${option.sentence}${noise}`));
     return { option, canvas, button };

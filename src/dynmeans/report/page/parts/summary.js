@@ -10,20 +10,32 @@ class Summary {
 
   draw() {
     const { summary: story = [], warnings = [] } = this.store.header;
-    byId("summary-lead").textContent = story.slice(0, N_LEAD).join(" ");
-    byId("summary-rest").replaceChildren(...story.slice(N_LEAD).map((sentence) => make("p", {}, sentence)));
+    const sentences = story.map((sentence) => this.named(sentence));
+    byId("summary-lead").textContent = sentences.slice(0, N_LEAD).join(" ");
+    byId("summary-rest").replaceChildren(...sentences.slice(N_LEAD).map((sentence) => make("p", {}, sentence)));
     byId("summary").hidden = story.length === 0;
     byId("warnings").replaceChildren(...warnings.map((warning) => this.line(warning)));
     byId("story").hidden = story.length + warnings.length === 0;
   }
 
+  // Clusters by what the lists of the page call them.
+  named(sentence) {
+    return sentence.replace(/(?<!\()cluster (\d+)/g, (whole, id) => {
+      const name = this.store.sharedValues?.get(Number(id));
+      return name === undefined ? whole : `${name.replace(` (${id})`, "")} (${whole})`;
+    });
+  }
+
   line(warning) {
-    const text = make("button", { type: "button", class: "warning-text", "aria-expanded": "false" }, warning.text);
+    const text = make("button", { type: "button", class: "warning-text", "aria-expanded": "false" }, sentenceCase(warning.text));
     text.addEventListener("click", () => text.setAttribute("aria-expanded", String(text.getAttribute("aria-expanded") !== "true")));
-    const remedies = this.remedies.of(warning).map(({ text: words, act }) => make("button", { type: "button", class: "plain", onclick: act }, words));
+    const remedies = this.remedies.of(warning).map(({ text: words, act }) => make("button", { type: "button", class: "plain", onclick: () => { act(); this.draw(); } }, words));
     return make("li", {}, make("span", { class: "warning-sign", "aria-hidden": "true" }, "!"), text, ...remedies);
   }
 }
+
+// Names of arguments stay as they are.
+const sentenceCase = (text) => (/^[a-z]+\b(?!_)/.test(text) ? text[0].toUpperCase() + text.slice(1) : text);
 
 // What the page itself can do about a warning, by the arguments that the warning advises.
 class Remedies {
@@ -34,7 +46,7 @@ class Remedies {
   of({ advises = {} }) {
     const found = REMEDIES.filter(({ names }) => names.some((name) => name in advises)).flatMap((remedy) => {
       const act = remedy.act(this, advises);
-      return act ? [{ text: remedy.text, act }] : [];
+      return act ? [{ text: typeof remedy.text === "string" ? remedy.text : remedy.text(this), act }] : [];
     });
     return found.filter(({ text }, row) => found.findIndex((other) => other.text === text) === row).slice(0, 2);
   }
@@ -54,6 +66,7 @@ class Remedies {
 const REMEDIES = [
   { names: ["families", "n_families"], text: "Join these", act: (remedies) => joinAct(remedies) },
   { names: ["min_cluster_size", "min_batches"], text: "Hide small ones", act: ({ view }) => () => view.set({ minSize: Math.max(view.minSize, 3), minLife: Math.max(view.minLife, 2) }) },
+  { names: ["suggested_matches"], text: ({ levels }) => (levels.areMatched ? "Show apart" : "Show as one"), act: (remedies) => matchAct(remedies) },
   { names: ["max_gap"], text: "Remember them longer", act: (remedies, { max_gap: steps }) => (steps ? remedies.tried("maxGap", steps) : null) },
   { names: ["new_penalty", "n_clusters", "n_clusters_hint"], text: "Try a coarser scale", act: (remedies) => coarserAct(remedies) },
 ];
@@ -63,6 +76,15 @@ function joinAct({ view, levels }) {
   if (levels.options.length) return () => levels.choose(levels.name === "fine" ? "default" : "coarse");
   if (!view.tree || view.tree.levels.length < 2) return null;
   return () => view.set({ level: view.tree.joinedRow });
+}
+
+// Takes the matches that are suggested, or leaves them.
+function matchAct({ store, levels, trial }) {
+  if (!store.header.suggested_matches?.length) return null;
+  return () => {
+    trial.trial?.back();
+    levels.matchAgain(!levels.areMatched);
+  };
 }
 
 // Twice the distance beyond which a point opens a new cluster.
