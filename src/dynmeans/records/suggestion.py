@@ -101,7 +101,7 @@ class Suggestion:
     def explanation_lines(self) -> list[ArgumentText]:
         """The explanation, one parameter a sentence."""
         if not self.has_scale:
-            alike = f"All {self.n_points} points are alike, so nothing can be learned from them: "
+            alike = "All points are equal, so no scale can be learned from them: "
             told = f"{{new_penalty}} {self.penalties.new_penalty:g} is a placeholder."
             return [ArgumentText(alike + told)]
         return [*self._parameters_in_words(), self._describe_result()]
