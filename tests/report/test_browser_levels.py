@@ -221,3 +221,12 @@ def test_matches_that_a_warning_suggests_are_shown_as_one_and_apart_again(shown)
     assert shown.text("#warnings .plain") == "Show apart"
     shown.click("#warnings .plain")
     assert dict(shown.run(sizes)) == before
+
+
+def test_a_warning_that_advises_a_level_has_a_button_for_it(shown):
+    levels_of(shown)
+    warning = [{"text": "Few are many.", "advises": {"level": "'coarse'"}}]
+    shown.run("dynmeansReport.describe({ warnings: arguments[0] })", warning)
+    assert shown.text("#warnings .plain") == "Show the level coarse"
+    shown.click("#warnings .plain")
+    assert shown.find("#level-coarse").get_attribute("aria-pressed") == "true"
