@@ -13,7 +13,7 @@ class Contents {
     const shown = groups.slice(0, this.nShown);
     const more = groups.length - shown.length;
     return [
-      make("p", { class: "hint" }, `${plural(groups.reduce((n, { ids }) => n + ids.length, 0), "cluster")}, the ${view.rows.isActive ? "one with most of the filtered rows" : "largest"} first. Choosing one moves the picture.`),
+      make("p", { class: "hint" }, `${plural(groups.reduce((n, { ids }) => n + ids.length, 0), "cluster")}, ${view.rows.isActive ? "those with more of the filtered rows than others have" : "the largest"} first. Choosing one moves the picture.`),
       make("ul", { class: "contents", id: "contents" }, ...shown.map((group) => this.entry(group))),
       ...(more > 0 ? [make("button", { type: "button", class: "plain", "data-key": "more", onclick: () => this.showMore() }, `${formatCount(more)} more`)] : []),
     ];
@@ -32,13 +32,14 @@ class Contents {
       if (!batches.length || !view.isListed(id)) continue;
       const size = view.rows.isActive ? view.rows.count(id) : total;
       const family = view.family(store.shownAs(id));
-      if (!families.has(family)) families.set(family, { family, ids: [], total: 0, largest: id, most: -1 });
+      if (!families.has(family)) families.set(family, { family, ids: [], total: 0, rank: 0, largest: id, most: -1 });
       const group = families.get(family);
       group.ids.push(id);
       group.total += size;
+      group.rank += view.rows.isActive ? view.rows.excess(id) : size;
       if (size > group.most) Object.assign(group, { largest: id, most: size });
     }
-    return [...families.values()].sort((a, b) => b.total - a.total || a.family - b.family);
+    return [...families.values()].sort((a, b) => b.rank - a.rank || a.family - b.family);
   }
 
   entry({ family, ids, total, largest }) {
@@ -61,9 +62,15 @@ class Contents {
     const name = ids.length > 1 ? `${store.label(id)} and ${formatCount(ids.length - 1)} more` : store.label(id);
     const button = make("button", { type: "button", class: "size entry", "data-key": `entry-${ids.length > 1 ? "family-" : ""}${id}`, onclick: () => this.choose(ids, id) },
       make("span", { class: "row-name" }, looks.badge(id), unseen(ids.length > 1 || name !== String(id) ? "" : "Cluster "), name),
-      make("span", { class: "value" }, formatCount(total), unseen(" points")));
+      make("span", { class: "value" }, this.sizeText(ids, total), unseen(" points")));
     button.classList.toggle("is-now", ids.some((one) => slotOf(view.batch, one) >= 0));
     return button;
+  }
+
+  // All points, or those of the filtered rows among the rows on the page.
+  sizeText(ids, total) {
+    const { rows } = this.view;
+    return rows.isActive ? `${formatCount(total)} of ${formatCount(rows.nOf(ids))}` : formatCount(total);
   }
 
   // To the last batch with any of them, if none is in this one, and to where they are.
