@@ -45,7 +45,7 @@ for record in history:
         if event.kind == "split":
             print(f"second {record.step}: crowd {event.cluster_id} split off from {event.other_id}")
         if event.kind == "merged":
-            print(f"second {record.step}: crowd {event.cluster_id} went into {event.other_id}")
+            print(f"second {record.step}: crowd {event.cluster_id} merged into {event.other_id}")
 
 # %%
 # Tracks on the ground, and the lives of the crowds.

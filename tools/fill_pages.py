@@ -13,6 +13,7 @@ from pathlib import Path
 from benchmarks.pages import (
     compare_tables,
     gpu_tables,
+    level_tables,
     other_tables,
     real_tables,
     search_tables,
@@ -37,6 +38,7 @@ MAKERS = (
     search_tables,
     space_tables,
     gpu_tables,
+    level_tables,
     suggestion_tables,
     short_start_tables,
     text_tables,

@@ -16,8 +16,8 @@ from benchmarks.quality.real_streams import SHARED
 TEXTS = SHARED / "text"
 SAMPLE_METHODS = (
     *("dynmeans, online", "dynmeans, online, defaults", "dynmeans, nothing given"),
-    *("dynmeans, 16 parts", "BIRCH, K given", "Hungarian, tuned", "HDBSCAN, defaults"),
-    "HDBSCAN, all texts at once",
+    *("dynmeans, 16 parts", "BIRCH, K given, best by labels", "Hungarian, tuned"),
+    *("HDBSCAN, defaults", "HDBSCAN, all texts at once"),
 )
 
 

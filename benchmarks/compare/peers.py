@@ -1,8 +1,8 @@
 """Clusterers that one might use instead, as their users would run them, beside dynmeans.
 
 Run as ``python -m benchmarks.compare.peers`` with any .npz files of X, y and sizes, or on the given
-real streams and generated ones. Each method runs with its defaults and with the best of a few
-settings, chosen by the labels of the same stream. All name a row when its batch came, except
+real streams and generated ones. Each method runs with its defaults, and the others with the best of
+a few settings, chosen by the labels of the same stream. All name a row when its batch came, except
 "dynmeans, hindsight". The first 4,000 rows of a stream are used: river's clusterers take rows one
 by one, in Python. Writes benchmarks/results/compare/peers.json.
 """
@@ -76,11 +76,7 @@ def first_rows(batches: list[FloatArray], true: list[IntArray]) -> Stream:
 
 def run_online(stream: Stream, seed: int, choice: Choice) -> Labels:
     """Run dynmeans batch by batch."""
-    given = dict(choice)
-    if "share" in given:  # of the variance within batches
-        squares = sum(float(((b - b.mean(axis=0)) ** 2).sum()) for b in stream.batches if len(b))
-        given["new_penalty"] = given.pop("share") * squares / sum(map(len, stream.batches))
-    return name_online(stream.batches, seed, **given)
+    return name_online(stream.batches, seed)
 
 
 def run_hindsight(stream: Stream, seed: int, choice: Choice) -> Labels:
@@ -155,11 +151,7 @@ def grid(**values: tuple[Any, ...]) -> list[Choice]:
 
 # Method: what runs it, the settings that are tried, and whether a seed changes it.
 METHODS: dict[str, tuple[Run, list[Choice], bool]] = {
-    "dynmeans, online": (
-        run_online,
-        [{}, *grid(share=(0.02, 0.1, 0.5, 2.0), max_gap=(np.inf,), reach=(1.01,))],
-        True,
-    ),
+    "dynmeans, online": (run_online, [{}], True),
     "dynmeans, hindsight": (run_hindsight, [{}], True),
     "DBSTREAM": (
         lambda stream, seed, choice: run_river("DBSTREAM", stream, choice),
@@ -220,15 +212,15 @@ def run(stream: Stream, method: str, seed: int, choices: list[Choice]) -> Row:
 
 def streams(files: list[Path]) -> Iterator[tuple[str, int | None, Callable[[], Stream]]]:
     """Return name, seed (None: the data have none) and reader of each stream."""
-    given = sorted((SHARED / "real_streams").glob("*.npz"))
-    for path in files or given:
-        name = path.stem if files else f"given, {path.stem}"
-        yield name, None, lambda path=path: first_rows(*read_npz(path))
     if not files:
         for kind in SUITE:
             for seed in range(FIRST_SEED, FIRST_SEED + N_SEEDS):
                 read = lambda kind=kind, seed=seed: first_rows(*make_drifting(kind, seed))  # noqa: E731
                 yield f"generated, {kind}", seed, read
+    given = sorted((SHARED / "real_streams").glob("*.npz"))
+    for path in files or given:
+        name = path.stem if files else f"given, {path.stem}"
+        yield name, None, lambda path=path: first_rows(*read_npz(path))
 
 
 def measure(rows: Rows, files: list[Path]) -> None:

@@ -42,8 +42,8 @@ def ours(frame: pd.DataFrame, seed: int, **windows: Any) -> Any:
     return dynmeans.cluster(frame, text="text", random_state=seed, **windows).labels
 
 
-def by_part(frame: pd.DataFrame, vectors: FloatArray, seed: int) -> Any:
-    """Run KMeans on each part, with its true number of topics; match clusters from part to part."""
+def by_part(frame: pd.DataFrame, vectors: FloatArray, seed: int, *, is_matched: bool = True) -> Any:
+    """Run KMeans on each part, with its true number of topics; match clusters or keep all apart."""
     parts = [np.flatnonzero(frame["part"] == part) for part in frame["part"].unique()]
     batches = [vectors[rows] for rows in parts]
     found = [
@@ -52,8 +52,13 @@ def by_part(frame: pd.DataFrame, vectors: FloatArray, seed: int) -> Any:
         .astype(np.int64)
         for rows in parts
     ]
+    if is_matched:
+        found = match_to_last(batches, found)
+    else:
+        ends = np.cumsum([labels.max() + 1 for labels in found])
+        found = [labels + end for labels, end in zip(found, [0, *ends[:-1]], strict=True)]
     labels = np.empty(len(frame), dtype=np.int64)
-    for rows, names in zip(parts, match_to_last(batches, found), strict=True):
+    for rows, names in zip(parts, found, strict=True):
         labels[rows] = names
     return labels
 
@@ -83,13 +88,18 @@ Method = Callable[[pd.DataFrame, FloatArray, int], Any]
 def methods() -> dict[str, tuple[Method, str, int]]:
     """Return each method, what it is given beside the texts, and how many seeds matter."""
     found: dict[str, tuple[Method, str, int]] = {
-        "dynmeans, 16 parts": (lambda f, v, s: ours(f, s, batch="part"), "the parts", 4),
+        "dynmeans, 16 parts": (lambda f, v, s: ours(f, s, window_column="part"), "the parts", 4),
         "dynmeans, windows of 12 h": (
             lambda f, v, s: ours(f, s, time="when", every="12h"),
             "the order",
             4,
         ),
         "KMeans in each part, matched": (by_part, "the parts, K of each part", 4),
+        "KMeans in each part, all apart": (
+            lambda f, v, s: by_part(f, v, s, is_matched=False),
+            "the parts, K of each part",
+            4,
+        ),
         "MiniBatchKMeans, part by part": (mini_batches, "the parts, K of all", 4),
         "KMeans, all texts at once": (
             lambda f, v, s: KMeans(f["topic"].nunique(), random_state=s).fit_predict(v),

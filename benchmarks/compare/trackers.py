@@ -101,8 +101,12 @@ def track_boxes(name: str, frames: Frames, choice: Choice) -> Labels:
     for frame in frames:
         places = (frame - low) * scale
         boxes = np.hstack([places - 20.0, places + 20.0])
-        found = tracker.update(detections(xyxy=boxes, confidence=np.ones(len(frame))))
-        labels.append(np.asarray(found.tracker_id, dtype=np.int64))
+        rows = {"row": np.arange(len(frame))}  # some return the detections in another order
+        found = tracker.update(detections(xyxy=boxes, confidence=np.ones(len(frame)), data=rows))
+        names = np.full(len(frame), -1)
+        if len(found):
+            names[found.data["row"]] = found.tracker_id
+        labels.append(names)
     return labels
 
 

@@ -43,7 +43,7 @@ def hints_that_change(search: str) -> str:
         found: dict[str, dict[str, float]] = {}
         for row, scores in stream["rows"].items():
             told, _, seed = row.partition(f", {search}, ")
-            if seed:
+            if seed and not told.startswith("best"):
                 found.setdefault(seed, {})[told] = scores["accuracy"]
         n_changed += any(len(set(of_seed.values())) > 1 for of_seed in found.values())
         n_all += 1

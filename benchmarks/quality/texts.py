@@ -67,7 +67,7 @@ def main() -> None:
     results: dict[str, Any] = {"machine": machine()}
     for name, make in {
         "news, 12 h": lambda seed: news(news_t, seed, time="when", every="12h"),
-        "news, 16 parts": lambda seed: news(news_t, seed, batch="part"),
+        "news, 16 parts": lambda seed: news(news_t, seed, window_column="part"),
         "headlines": lambda seed: headlines(abc, seed),
         "headlines, 20 topics": lambda seed: headlines(abc, seed, n_clusters=20),
     }.items():

@@ -140,7 +140,7 @@ def test_a_webhook_is_posted_to_until_it_answers(hook, answers, tmp_path):
         ("not toml", "is not TOML"),
         ('[[rule]]\nevent = "born"', "needs a name"),
         ('[[rule]]\nname = "a"\nevent = "flies"', "event must be one of"),
-        ('[[rule]]\nname = "a"\nevent = "born"', "say who is told"),
+        ('[[rule]]\nname = "a"\nevent = "born"', "needs a delivery"),
         ('[[rule]]\nname = "a"\nevent = "born"\ncommand = "rm -r x"', "command must be a list"),
         (
             '[[rule]]\nname = "a"\nevent = "born"\nwebhook = "file:///etc/passwd"',

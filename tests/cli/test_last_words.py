@@ -58,7 +58,7 @@ def test_ctrl_c_says_what_is_safe_and_how_to_resume(tmp_path, capsys, monkeypatc
     words = ["cluster", "rows.csv", "-f", "x", "--rows-per-window", "5", "--new-penalty", "1"]
     assert main([*words, *more, "-o", str(tmp_path / "run")]) == 130
     again = "run it again without --overwrite." if more else "run it again."
-    assert capsys.readouterr().err.endswith(f"says how far. To resume, {again}\n")
+    assert capsys.readouterr().err.endswith(f"(see dynmeans status). To resume, {again}\n")
 
 
 def test_every_choice_that_is_tried_is_logged(caplog):
@@ -92,5 +92,5 @@ def test_ctrl_c_keeps_what_was_committed(tmp_path):
         process.send_signal(signal.SIGINT)
         told = process.communicate(timeout=60)[1].decode()
     assert process.returncode == 130
-    assert "interrupted; what was committed is safe" in told
+    assert "interrupted; committed windows are safe" in told
     assert n_windows(run) > 0

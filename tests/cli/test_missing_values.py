@@ -90,7 +90,7 @@ def test_a_number_written_another_way_is_never_taken_for_a_missing_one(table, ca
 def test_decimal_commas_are_not_dropped_as_missing_values(table, capsys):
     table.loc[::2, "x"] = "3"
     message = error_of(capsys, "cluster", write(table), *USUAL, "-o", "run")
-    assert "If the comma is a decimal comma, say so with --decimal" in message
+    assert "If the comma is a decimal comma, set --decimal" in message
 
 
 def test_a_column_without_any_number_is_refused(table, capsys):
@@ -144,7 +144,7 @@ def test_the_report_tells_rows_that_were_left_out(table):
     assert main(["cluster", rows, *USUAL, *COMMA, "-o", "run", "-q"]) == 0
     assert main(["report", "run", "-o", "report.html"]) == 0
     with open("report.html", encoding="utf-8") as page:
-        assert "2 rows left out because a value is missing or cannot be read." in page.read()
+        assert "2 rows dropped because a value is missing or cannot be read." in page.read()
 
 
 def test_lines_before_a_broken_one_make_a_run_while_parameters_are_chosen(

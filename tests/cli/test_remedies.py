@@ -113,9 +113,9 @@ def bar_and_heap():
 def _typed_again(words, advice):
     """Return the command with one piece of advice, less what it takes the place of."""
     flag, _, rest = advice.partition(" ")
-    replaced = re.findall(r"in place of (--[a-z-]+)(?: and (--[a-z-]+))?", rest)
+    replaced = re.findall(r"instead of (--[a-z-]+)(?: and (--[a-z-]+))?", rest)
     kept = [w for w in words if w.split("=")[0] not in [p for pair in replaced for p in pair]]
-    value = rest.split(" in place")[0]
+    value = rest.split(" instead of")[0]
     return [*kept, flag, *([value] if value else [])]
 
 
@@ -129,7 +129,7 @@ def test_what_a_doubt_advises_is_typed(tmp_path, capsys, given):
     assert told
     values = {"--new-penalty": "4", "--n-clusters": "4", "--reach": "2"}
     form = (
-        r"--method hdbscan(?: in place of --[a-z-]+(?: and --[a-z-]+)?)?|--space standard|--[a-z-]+"
+        r"--method hdbscan(?: instead of --[a-z-]+(?: and --[a-z-]+)?)?|--space standard|--[a-z-]+"
     )
     advised = {one for line in told for one in re.findall(form, line)}
     advised = {one for one in advised if f"{one}=" not in given and f"of {one}" not in str(told)}
@@ -178,8 +178,8 @@ def test_a_number_that_changes_after_the_choice_is_told(tmp_path, capsys):
     words = ["cluster", str(tmp_path / "rows.csv"), "-t", "at", "--every", "1", "-f", "x"]
     assert main([*words, "-o", str(tmp_path / "run")]) == 0
     told = capsys.readouterr().err
-    assert "hold 2 clusters on average, 2 identities" in told
-    assert "windows, which hold 2 clusters on average; all 200 hold 3.5." in told
+    assert "have 2 clusters on average, 2 clusters over all time" in told
+    assert "windows, which have 2 clusters on average; all 200 have 3.5." in told
 
 
 def test_doubts_in_the_story_are_spelled_as_they_are_typed(tmp_path, capsys):
@@ -323,6 +323,4 @@ def test_a_time_that_cannot_be_read_is_shown_and_many_of_them_are_warned_of(tmp_
     assert "warning: 16 rows were left out" in told
     assert "such as '000. 03. 2026:00'" in told
     assert main(["summary", str(tmp_path / "many")]) == 0
-    assert (
-        "16 rows left out because a value is missing or cannot be read" in capsys.readouterr().out
-    )
+    assert "16 rows dropped because a value is missing or cannot be read" in capsys.readouterr().out

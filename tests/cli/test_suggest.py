@@ -42,7 +42,7 @@ def test_it_prints_options_for_cluster_and_an_explanation(table, capsys):
         f"--new-penalty {p.new_penalty:.6g} --max-gap {p.max_gap:.6g} --reach {p.reach:.6g}"
     )
     assert lines[2].startswith(f"--new-penalty {p.new_penalty:.4g}: a point farther than")
-    assert "12 windows given (216 points)" in lines[-1]
+    assert "12 windows (216 points)" in lines[-1]
 
 
 def test_json_holds_the_choice_and_all_candidates(table, capsys):
@@ -126,7 +126,7 @@ WINDOWS = (
 
 def test_it_reads_what_cluster_reads(lone_ships, capsys):
     path, n_rows = lone_ships
-    assert f"6 windows given ({n_rows} points)" in printed(capsys, path, *WINDOWS)
+    assert f"6 windows ({n_rows} points)" in printed(capsys, path, *WINDOWS)
 
 
 def test_a_choice_that_should_not_be_trusted_is_warned_of(lone_ships, capsys):
@@ -134,14 +134,14 @@ def test_a_choice_that_should_not_be_trusted_is_warned_of(lone_ships, capsys):
     captured = capsys.readouterr()
     assert captured.out.startswith("--new-penalty ")
     (line,) = captured.err.splitlines()
-    assert line.startswith("dynmeans: warning: 60 of 60 clusters in all windows hold a single")
-    assert line.endswith("or give --new-penalty yourself.")
+    assert line.startswith("dynmeans: warning: 60 of 60 clusters in all windows have a single")
+    assert "or, if every row is one object, --method detections" in line
 
 
 def test_json_holds_the_doubts(lone_ships, capsys):
     told = json.loads(printed(capsys, lone_ships[0], *WINDOWS, "--json"))
-    assert [doubt.split(":")[0] for doubt in told["warnings"]] == [
-        "60 of 60 clusters in all windows hold a single point"
+    assert [doubt.split(",")[0] for doubt in told["warnings"]] == [
+        "60 of 60 clusters in all windows have a single point"
     ]
 
 
@@ -169,14 +169,14 @@ def untraceable(tmp_path):
     return ["cluster", str(tmp_path / "table.csv"), "-f", "x,y", "--window-column", "step"]
 
 
-@pytest.mark.filterwarnings("ignore:the suggested penalties are doubtful")
+@pytest.mark.filterwarnings("ignore:the suggested penalties may be poor")
 def test_a_choice_that_follows_nothing_is_an_answer_with_a_warning(untraceable, tmp_path, capsys):
     assert main([*untraceable, "-o", str(tmp_path / "run")]) == 0
     told = capsys.readouterr().err
-    assert "clusters hardly outlive a window" in told
-    assert "Say about how many clusters a window holds with --n-clusters" in told
+    assert "clusters that last longer than one window" in told
+    assert "Set the number of clusters in a window with --n-clusters" in told
     table = pd.read_csv(untraceable[1])
-    with pytest.warns(SuggestionWarning, match="hardly outlive a window"):
+    with pytest.warns(SuggestionWarning, match="last longer than one window"):
         found = cluster(table, window_column="step", features=["x", "y"], random_state=0)
     model = DynamicMeans(random_state=0)
     groups = [rows[["x", "y"]].to_numpy() for _, rows in table.groupby("step")]

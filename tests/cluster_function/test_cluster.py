@@ -1,5 +1,7 @@
 """One call on a frame: what goes in, what comes back, what is said of rows that were left out."""
 
+from datetime import date
+
 import duckdb
 import numpy as np
 import pandas as pd
@@ -250,3 +252,24 @@ def test_one_lambda_alone_is_a_penalty_too(frame):
 def test_a_misspelled_argument_is_guessed():
     with pytest.raises(TypeError, match=r"no argument 'ever'\. Did you mean 'every'\?"):
         dynmeans.cluster(pd.DataFrame({"x": [1.0]}), features=["x"], ever="1min")
+
+
+@pytest.mark.parametrize("is_first", [False, True])
+@pytest.mark.parametrize("odd", [1.5, 3, np.float64(2.5), np.int64(3), float("inf"), "noon"])
+def test_a_number_or_word_among_moments_has_no_label(odd, is_first):
+    moments = list(pd.date_range("2024-01-01", periods=4, freq="h"))
+    column = [odd, *moments] if is_first else [*moments, odd]
+    frame = pd.DataFrame({"x": 1.0, "when": pd.Series(column, dtype=object)})
+    with pytest.warns(UserWarning, match="when"):
+        found = dynmeans.cluster(frame, features=["x"], time="when", every="1h", new_penalty=1)
+    assert found.labels.isna().tolist() == [value is odd for value in column]
+
+
+@pytest.mark.parametrize("is_first", [False, True])
+def test_dates_among_moments_leave_them_their_hours(is_first):
+    moments, day = list(pd.date_range("2024-01-01", periods=4, freq="h")), date(2024, 1, 2)
+    column = [day, *moments] if is_first else [*moments, day]
+    frame = pd.DataFrame({"x": 1.0, "when": pd.Series(column, dtype=object)})
+    found = dynmeans.cluster(frame, features=["x"], time="when", every="1h", new_penalty=1)
+    with found.run() as run:
+        assert run.status().n_windows == 5

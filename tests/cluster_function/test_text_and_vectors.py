@@ -17,7 +17,7 @@ from dynmeans.runs.run import Run
 from dynmeans.spaces.named import find_space
 
 # A few hundred rows leave doubts about lambda; what is found is asserted here.
-pytestmark = pytest.mark.filterwarnings("ignore:the suggested penalties are doubtful")
+pytestmark = pytest.mark.filterwarnings("ignore:the suggested penalties may be poor")
 WEEKLY = {"time": "when", "every": "1w"}
 
 
@@ -225,8 +225,8 @@ def test_the_story_names_the_largest_and_who_comes_back():
     )
     story = found.summary()
     assert "The largest is cluster 0, with 1,440 points" in story
-    assert "1 cluster came back under the same number, 9 times in all" in story
-    assert "the most often: cluster 1 (9)." in story
+    assert "1 cluster returned under the same ID, 9 times in all" in story
+    assert "most often: cluster 1 (9)." in story
 
 
 def test_a_timeline_has_the_names_of_clusters(found):

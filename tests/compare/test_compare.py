@@ -46,7 +46,7 @@ def test_without_outliers_the_blocks_are_cut_again():
 
 
 def test_birch_is_compared_with_the_published_figure_to_three_digits():
-    row = {"origin": "public", "kind": "moving_features", "has_outliers": False, "seed": 3}
+    row = {"origin": "public", "kind": "moving", "has_outliers": False, "seed": 3}
     row |= {"method": "BIRCH, K given", "data": "public, moving, without outliers", "ami": 0.5}
     assert drifting_suite.check_protocol([row], {("mov-r", 3, "BIRCH"): 0.5004}) == []
     differing = drifting_suite.check_protocol([row], {("mov-r", 3, "BIRCH"): 0.5006})

@@ -131,7 +131,7 @@ def test_auto_warns_where_its_choice_should_not_be_trusted():
     rng = np.random.default_rng(0)
     places = rng.uniform(0, 100, size=(10, 2))
     alone = [places + rng.normal(0, 0.2, size=places.shape) for _ in range(6)]
-    with pytest.warns(SuggestionWarning, match="hold a single point"):
+    with pytest.warns(SuggestionWarning, match="have a single point"):
         DynamicMeans("auto").fit_sequence(alone)
 
 

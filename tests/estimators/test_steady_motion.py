@@ -111,7 +111,7 @@ def test_moving_features_are_names_numbers_or_yes_and_no(moving_features):
         ),
         (
             {"moving_features": [True]},
-            "moving_features must say yes or no for each of 2 features, got 1",
+            "moving_features must have one boolean for each of 2 features, got 1",
         ),
         ({"moving_features": []}, "moving_features must name a feature"),
         (

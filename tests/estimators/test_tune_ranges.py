@@ -38,5 +38,5 @@ def test_ranges_that_are_none_are_refused(ranges, message):
 
 
 def test_points_that_all_agree_say_nothing_of_lambda():
-    with pytest.raises(ValueError, match="batches must have points apart from each other"):
+    with pytest.raises(ValueError, match="batches must have distinct points"):
         search_ranges([np.ones((3, 2))], None)

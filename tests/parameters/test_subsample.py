@@ -24,15 +24,13 @@ def few(monkeypatch):
 def test_a_stream_that_is_small_enough_is_looked_at_whole():
     found = suggest(STREAM.batches)
     assert found.n_points == found.n_sampled_points == 4800
-    assert "looked at" not in found.explanation
+    assert " of them used" not in found.explanation
 
 
 def test_of_many_points_a_sample_is_searched_and_the_choice_is_the_same(few):
     found = suggest(STREAM.batches)
     assert (found.n_points, found.n_sampled_points) == (4800, 1600)
-    assert "8 batches given (4,800 points, 1,600 of them looked at) hold 4 clusters" in (
-        found.explanation
-    )
+    assert "8 batches (4,800 points, 1,600 of them used) have 4 clusters" in (found.explanation)
     assert (found.chosen.n_clusters, found.chosen.n_clusters_total) == (4.0, 4)
 
 

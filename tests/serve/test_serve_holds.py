@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 import httpx
 import pytest
@@ -306,8 +306,11 @@ def test_bodies_in_chunks_are_read_or_refused_like_others(folder):
         assert answer.startswith(b"HTTP/1.1 413")
 
 
+@pytest.mark.parametrize("has_reader", [False, True])
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
-def test_a_server_that_is_told_to_stop_ends_with_an_exit_code_of_its_own(folder, sent, code):
+def test_a_server_that_is_told_to_stop_ends_with_an_exit_code_of_its_own(
+    folder, sent, code, has_reader
+):
     port = servers.free_port()
     words = [sys.executable, "-m", "dynmeans.cli", "serve", str(folder), "--port", str(port)]
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -318,8 +321,13 @@ def test_a_server_that_is_told_to_stop_ends_with_an_exit_code_of_its_own(folder,
                 return httpx.get(f"http://127.0.0.1:{port}/health").status_code == 200
 
         assert until(answers, 60)
-        process.send_signal(sent)
-        told = process.communicate(timeout=30)[1]
+        with ExitStack() as stack:
+            if has_reader:
+                where = f"http://127.0.0.1:{port}/api/stream"
+                lines = stack.enter_context(httpx.stream("GET", where, timeout=20)).iter_lines()
+                next(lines)
+            process.send_signal(sent)
+            told = process.communicate(timeout=30)[1]
     finally:
         process.kill()
     assert process.returncode == code

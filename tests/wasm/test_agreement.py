@@ -178,6 +178,10 @@ for (const bad of [-1, NaN, Infinity, 1e60, "1", null, undefined]) {
   attempt(() => engine.open(2, penalties).step(points, { weights: [1, bad] }));
 }
 for (const nInit of [1e9, 10001, 0, 2.5, NaN]) attempt(() => engine.open(2, penalties, { nInit }));
+for (const nFeatures of [1e9, 10001]) attempt(() => engine.open(nFeatures, penalties));
+for (const bad of [null, 0, "01"]) attempt(() => engine.open(2, penalties).step(bad));
+attempt(() => engine.open(2, penalties).step(points, { weights: 0 }));
+for (const bad of [null, 5, {}]) attempt(() => engine.cluster(bad, penalties));
 const stream = engine.open(2, penalties).step(points);
 attempt(() => stream.column("nothing"));
 stream.close();
@@ -196,6 +200,9 @@ def test_wrong_arguments_and_closed_streams_are_refused_in_words(npm_package, tm
     told = json.loads(run_in_node(script, npm_package))
     starts = ["weights must be numbers from 0 to 1e+50"] * 7
     starts += ["nInit must be a whole number from 1 to 10000"] * 5
+    starts += ["nFeatures must be a whole number from 1 to 10000"] * 2
+    starts += ["points must be an array"] * 3 + ["weights must be an array"]
+    starts += ["batches must be an array"] * 3
     starts += ["column must be one of labels, ids"] + ["the stream is closed"] * 3
     assert told[-1] is None
     assert len(told) == len(starts) + 1

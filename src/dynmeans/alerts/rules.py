@@ -95,7 +95,7 @@ def _check_numbers(rule: Rule) -> None:
 
 def _check_targets(rule: Rule) -> None:
     if all(getattr(rule, target) is None for target in TARGETS):
-        _refuse(rule.name, "say who is told: command, webhook or stream")
+        _refuse(rule.name, "needs a delivery: command, webhook or stream")
     if rule.webhook is not None and not _is_web_address(rule.webhook):
         _refuse(rule.name, "webhook must be an address that begins with http:// or https://")
     if rule.stream is not None and not is_address(rule.stream):

@@ -104,7 +104,7 @@ def _exit_interrupted(words: list[str]) -> int:
     """Print what is stored and how to resume; only `cluster` leaves work behind."""
     told = "nothing was written."
     if words[:1] == ["cluster"]:
-        told = "what was committed is safe; dynmeans status says how far. To resume, run it again"
+        told = "committed windows are safe (see dynmeans status). To resume, run it again"
         told += " without --overwrite." if "--overwrite" in words else "."
     sys.stderr.write(f"\ndynmeans: interrupted; {told}\n")
     return INTERRUPTED

@@ -34,8 +34,7 @@ _FILES = {"summary": "status", "test_alerts": "alerts"}
 def app_for(words: Sequence[str] = ()) -> typer.Typer:
     """Return the application, with the one command that the words name, or with all of them."""
     app = typer.Typer(
-        help="Find clusters in data that arrives window by window, and follow each one through "
-        "time.",
+        help="Cluster data that arrives window by window, and track every cluster over time.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         rich_markup_mode="rich",
@@ -55,7 +54,8 @@ def app_for(words: Sequence[str] = ()) -> typer.Typer:
 def _options(
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", help="Show where an error came from; anywhere in a command.")
+        bool,
+        typer.Option("--debug", help="Print the traceback of an error; anywhere in a command."),
     ] = False,
 ) -> None:
     """Return which options there are; `main` answers to them."""

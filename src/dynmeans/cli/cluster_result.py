@@ -75,7 +75,7 @@ def show_families(families: Families, names: Mapping[int, str] = NO_NAMES) -> No
                 f"{', '.join(format_cluster(k, names) for k in members[:_MAX_PRINTED])}{more}"
             )
     if n_alone and families.n_families > _MAX_PRINTED:
-        print_line(f"and {format_count(n_alone, 'family')} of one identity each")
+        print_line(f"and {format_count(n_alone, 'family')} of one cluster each")
 
 
 def print_family_count(

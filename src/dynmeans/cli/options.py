@@ -32,7 +32,7 @@ RunFolder = Annotated[
 ]
 Author = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="Who makes the edit; the user of this computer by default."),
+    typer.Option(metavar="NAME", help="Author of the edit; by default the user of this computer."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -41,12 +41,12 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 class FamilyOptions:
     """Which families are shown."""
 
-    families: bool = option(False, "Families in place of identities, or beside them.", bool)
+    families: bool = option(False, "Show families instead of clusters, or in addition.", bool)
     level: float | None = option(
-        None, "Level of families: a squared distance; 0 joins only what touches.", float
+        None, "Level of families: a squared distance; 0 joins only clusters that touch.", float
     )
     n_families: float | None = option(
-        None, "About how many families a window holds.", float, metavar="N"
+        None, "Approximate number of families in a window.", float, metavar="N"
     )
 
     def of(self, run: "Run") -> "Families | None":
@@ -62,21 +62,18 @@ class FamilyOptions:
 class RowOptions:
     """Where the original rows are, and which of their columns are looked at."""
 
-    truth: str | None = option(
-        None, "Column of true identities; by default the one named when the run was made."
-    )
+    truth: str | None = option(None, "Column of true labels; by default that of the run.")
     describe: tuple[str, ...] = option(
         (),
-        "Columns of the input to describe clusters by: their most telling values or words; "
-        "'text,port', may be repeated.",
+        "Columns of the input that describe clusters, by their most characteristic values or "
+        "words; 'text,port', may be repeated.",
         list,
         flag="-d",
     )
-    input: str | None = option(None, "Where the original rows are now, if they were moved.")
+    input: str | None = option(None, "Where the original rows are, if they were moved.")
     allow_stored_sql: bool = option(
         False,
-        "Run the query that is stored in the run, if it has one: only for a run that you made or "
-        "whose maker you trust.",
+        "Run the query that is stored in the run: only if you trust its author.",
         bool,
     )
 
@@ -87,16 +84,15 @@ class ConfirmedOptions:
 
     min_cluster_size: float | None = option(
         None,
-        "Clusters that held fewer points in all are unconfirmed, -1 as cluster_id; by default as "
-        "when the run was made.",
+        "Clusters with fewer points in all are unconfirmed, -1 as cluster_id; by default as "
+        "in the run.",
         float,
         metavar="N",
         min=1,
     )
     min_batches: int | None = option(
         None,
-        "Clusters seen in fewer windows are unconfirmed, -1 as cluster_id; by default as when the "
-        "run was made.",
+        "Clusters in fewer windows are unconfirmed, -1 as cluster_id; by default as in the run.",
         int,
         metavar="N",
         min=1,

@@ -21,58 +21,57 @@ class RunOptions:
 
     idle_timeout: str | None = option(
         None,
-        "Streams: end, and close all windows, when no row has come for this long, such as 30s.",
+        "Streams: close all windows and end if no row arrives for this time, such as 30s.",
         metavar="TIME",
         panel=CUT,
     )
     n_threads: int | None = option(
-        None, "Threads of a step; never changes the result.", int, panel=PARAMETERS
+        None, "Threads of a step; the result does not depend on it.", int, panel=PARAMETERS
     )
     alerts: str | None = option(
         None,
-        "Alert rules in TOML: what to do when a cluster is born, returns, grows or moves.",
+        "Alert rules in TOML, for clusters that are born, return, grow or move.",
         metavar="FILE",
     )
     label_retention: str | None = option(
         None,
-        "Remove labels that are older: 30d. Clusters, events and histories stay.",
+        "Delete labels that are older: 30d. Clusters, events and histories stay.",
         metavar="TIME",
     )
     labels_to: str | None = option(
         None,
-        "Send labels there once they are committed: redis://HOST/DB?stream=NAME, "
-        "kafka://HOST/TOPIC, mqtt://HOST/TOPIC or postgresql://HOST/DB?table=NAME.",
+        "Send committed labels to redis://HOST/DB?stream=NAME, kafka://HOST/TOPIC, "
+        "mqtt://HOST/TOPIC or postgresql://HOST/DB?table=NAME.",
         metavar="ADDRESS",
     )
     events_to: str | None = option(
-        None, "Send events to such an address once they are committed.", metavar="ADDRESS"
+        None, "Send committed events to such an address.", metavar="ADDRESS"
     )
     name_by: str | None = option(
         None,
-        "Name clusters by the values or words of this column that tell them; --text by default.",
+        "Name clusters by the most characteristic values or words of this column; by default "
+        "--text.",
         metavar="COLUMN",
     )
     sample_size: int = option(
         N_KEPT,
-        "Rows of each window that the run keeps, for the report, clusters and families.",
+        "Rows of each window that the run stores, for the report, clusters and families.",
         int,
         metavar="N",
         min=0,
     )
     level: str | None = option(
         None,
-        "Which clusters are shown: fine, subclusters as found; default, those that touch joined; "
-        "coarse. By default default, or fine with --new-penalty; with a run that is there, this "
-        "changes what it shows.",
+        "Which clusters are shown: fine (subclusters as found), default (touching ones "
+        "joined) or coarse. By default default, or fine with --new-penalty; for an existing "
+        "run, this changes what it shows.",
         choices=LEVELS,
     )
     noise: float | None = option(
-        None, "Most rows that may be noise, as a share such as 0.05; a tenth by default.", float
+        None, "Largest share of rows that may be noise, such as 0.05; by default a tenth.", float
     )
     overwrite: bool = option(False, "Replace an existing run.", bool)
-    log_json: bool = option(
-        False, "Say what happens as JSON, an object in each line of standard error.", bool
-    )
+    log_json: bool = option(False, "Log one JSON object per line to standard error.", bool)
     quiet: bool = option(False, "Print nothing.", bool, flag="-q")
 
     def after_commit(self) -> "AfterCommit":

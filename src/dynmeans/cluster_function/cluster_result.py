@@ -150,7 +150,7 @@ class ClusterResult:
 
         In the form of `labels`; null where a row was left out.
         """
-        return self._by_row("distance", self._stored("distance"))
+        return self._by_row("distance", self._read_column("distance"))
 
     @cached_property
     def confidence(self) -> Any:
@@ -227,9 +227,9 @@ class ClusterResult:
         return pa.concat_tables(found).take(pa.array(np.argsort(np.argsort(numbers))))
 
     def _labels(self, shown: Callable[[IntArray], IntArray]) -> Any:
-        return self._by_row(LABEL, self._stored("cluster_id", shown))
+        return self._by_row(LABEL, self._read_column("cluster_id", shown))
 
-    def _stored(
+    def _read_column(
         self, name: str, shown: Callable[[Any], Any] = lambda values: values
     ) -> Iterator[tuple[IntArray, Any]]:
         """Yield numbers of rows and what the run keeps of each, part by part."""

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from dynmeans.inputs.input_error import InputError
 from dynmeans.spaces.sparse_rows import check_space_of_sparse, project_rows
 
 LABEL, VECTOR = "cluster_id", "vector"
-_WRITTEN = (str, int, float, np.number, Decimal, datetime, type(None))
+_WRITTEN = (str, int, float, np.number, Decimal, date, type(None))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -198,14 +198,22 @@ def _as_arrow(values: Any) -> pa.Array:
         found = pa.array(values, from_pandas=True)
     except UnicodeEncodeError:  # half a surrogate pair, which is no text in any file
         return _as_texts(values)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
         if not all(isinstance(value, _WRITTEN) for value in values):
             raise
         return _as_texts(values)
-    # Moments with an offset beside some without: Arrow would take all of them for one kind.
-    is_doubtful = dtype == "object" and pa.types.is_timestamp(found.type)
-    kinds = {v.tzinfo is None for v in values if not _is_missing(v)} if is_doubtful else set()
+    # Moments with an offset, others, dates and numbers: Arrow would take all for one kind.
+    is_doubtful = dtype == "object" and pa.types.is_temporal(found.type)
+    kinds = {_moment_kind(v) for v in values if not _is_missing(v)} if is_doubtful else set()
     return _as_texts(values) if len(kinds) > 1 else found
+
+
+def _moment_kind(value: Any) -> str:
+    if isinstance(value, int | float | np.number):
+        return "number"
+    if not isinstance(value, datetime):
+        return "date"
+    return "local" if getattr(value, "tzinfo", None) is None else "with an offset"
 
 
 def _as_texts(values: Any) -> pa.Array:

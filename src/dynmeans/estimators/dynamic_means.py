@@ -399,8 +399,8 @@ class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
     def state_(self) -> ClusterState:
         """The remembered clusters, where rows are points."""
         if self.memory_.space_or_raw.name != "raw":
-            rule = "state_ is available where rows are points; here their space is"
-            hint = "Use memory_, which knows the space; memory_.clusters are points of it."
+            rule = "state_ is available in the space 'raw' only; here rows are mapped into"
+            hint = "Use memory_.clusters, whose centers are points of that space."
             raise AttributeError(f"{rule} {self.space_.name!r}. {hint}")
         return self.memory_.clusters
 

@@ -245,8 +245,8 @@ def _batch_variance(batches: Sequence[BatchArray]) -> float:
     variance = squares / max(sum(map(len, batches)), 1)
     if variance == 0:
         raise ValueError(
-            "batches must have points apart from each other to say where to look for "
-            "new_penalty; give ranges={'new_penalty': (lowest, highest)}."
+            "batches must have distinct points, from which the range of new_penalty "
+            "is derived; or set ranges={'new_penalty': (lowest, highest)}."
         )
     return variance
 

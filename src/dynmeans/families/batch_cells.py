@@ -11,6 +11,9 @@ from dynmeans.records.arrays import FloatArray, IntArray
 
 _N_NEAREST = 6
 _MAX_NUMBERS = 2**22  # of projections held at once
+_SHORT = 2**16 - 1  # the largest integer that is sorted in one pass
+_FEW_FEATURES = 8  # that have few products of two
+_MANY_ROWS = 24  # of a cell that is projected by itself
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,7 +33,7 @@ class Cells:
     @classmethod
     def gather(cls, points: FloatArray, labels: IntArray, batches: IntArray) -> "Cells":
         """Sort the rows by batch and label, and sum them up."""
-        order = np.lexsort((labels, batches))
+        order = _sorting_order(labels, batches)
         labels, batches, rows = labels[order], batches[order], points[order]
         is_first = (labels[1:] != labels[:-1]) | (batches[1:] != batches[:-1])
         starts = np.flatnonzero(np.append(True, is_first))
@@ -95,11 +98,46 @@ def _nearest_pairs(cells: Cells) -> tuple[IntArray, IntArray]:
     return first, second
 
 
+def _sorting_order(labels: IntArray, batches: IntArray) -> IntArray:
+    """Return the order of ascending batches, and labels within each; batches ascend already."""
+    first = int(labels.min(initial=0))
+    if int(labels.max(initial=0)) - first > _SHORT or int(batches.max(initial=0)) > _SHORT:
+        return np.lexsort((labels, batches))
+    # Short integers are sorted in one pass each.
+    by_label = np.argsort((labels - first).astype(np.uint16), kind="stable")
+    by_batch = np.argsort(batches[by_label].astype(np.uint16), kind="stable")
+    return np.asarray(by_label[by_batch])
+
+
 def _scatter_along(cells: Cells, at: IntArray, units: FloatArray) -> FloatArray:
     """Squares of the residuals of one cell of each pair along the line of the pair, summed."""
+    n_features = units.shape[1]
+    if n_features <= _FEW_FEATURES:
+        found = np.zeros(len(at))
+        for i in range(n_features):
+            for j in range(i + 1):
+                products = cells.residuals[:, i] * cells.residuals[:, j]
+                scatter = np.add.reduceat(products, cells.starts)[at]
+                found += (1.0 + (i != j)) * scatter * units[:, i] * units[:, j]
+        return np.maximum(found, 0.0)
+    found = np.zeros(len(at))
+    is_large = cells.counts[at] >= _MANY_ROWS
+    large, small = np.flatnonzero(is_large), np.flatnonzero(~is_large)
+    large = large[np.argsort(at[large], kind="stable")]
+    ends = np.flatnonzero(np.append(np.diff(at[large]) != 0, True)) + 1
+    for begin, end in pairwise([0, *ends.tolist()] if len(large) else []):
+        pairs = large[begin:end]
+        start = cells.starts[at[pairs[0]]]
+        rows = cells.residuals[start : start + int(cells.counts[at[pairs[0]]])]
+        found[pairs] = np.sum((rows @ units[pairs].T) ** 2, axis=0)
+    found[small] = _projected(cells, at[small], units[small])
+    return found
+
+
+def _projected(cells: Cells, at: IntArray, units: FloatArray) -> FloatArray:
     counts = cells.counts[at].astype(np.int64)
     found = np.zeros(len(at))
-    step = max(1, int(_MAX_NUMBERS / max(counts.mean() * units.shape[1], 1.0)))
+    step = max(1, int(_MAX_NUMBERS / max(counts.sum() / max(len(at), 1) * units.shape[1], 1.0)))
     for begin in range(0, len(at), step):
         part = slice(begin, begin + step)
         ends = np.cumsum(counts[part])

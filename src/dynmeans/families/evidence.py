@@ -19,7 +19,8 @@ from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 Array: TypeAlias = np.ndarray[Any, Any]
 
 # Numbers, and batches, that are added together; what waits is copied with every batch.
-_MOST_WAITING, _MOST_BATCHES = 2**17, 256
+# Adding costs as much as there are pairs, so as many numbers wait for it.
+_FEWEST_WAITING, _MOST_WAITING, _MOST_BATCHES = 2**14, 2**17, 256
 _MAX_ROWS = 10_000  # of the last batches, kept to judge levels by
 _MAX_ROWS_OF_BATCH = 1_000  # rows of one batch among those
 # Identities that are kept when there are twice as many: those seen last, and the largest of the
@@ -126,7 +127,8 @@ class Evidence:
         self._waiting.append((rows, labels))
         self._waiting_times.append(self._time)
         self._n_waiting += rows.size
-        if self._n_waiting >= _MOST_WAITING or len(self._waiting) >= _MOST_BATCHES:
+        enough = min(max(_FEWEST_WAITING, self.pairs.size), _MOST_WAITING)
+        if self._n_waiting >= enough or len(self._waiting) >= _MOST_BATCHES:
             self.settle()
 
     def settle(self) -> None:

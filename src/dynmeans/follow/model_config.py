@@ -99,43 +99,42 @@ class ModelConfig:
     )
     n_clusters: float | tuple[float, float] | None = option(
         None,
-        "About how many clusters a batch holds, as a number or a range such as 4-8, (4, 8) in "
-        "Python: lambda is chosen to give as many, in place of that of `penalties`; with "
-        "`families`, about how many families.",
+        "Expected number of clusters in a batch, or a range such as 4-8, (4, 8) in Python: a "
+        "hint by which lambda is chosen, or the number of families with `families`.",
         str,
         check=_number_or_range,
     )
     space: str | Space = option(
         "raw",
-        "How rows become the points that are clustered, as learned on the first batches that have "
-        'points: "raw", as they are; "standard", each feature brought to mean 0 and spread 1; '
-        '"robust", to median 0 and quartile range 1; "auto", standard where one feature spreads '
-        'more than ten times as far as another; "geo", latitude and longitude, in km; "cyclic:24", '
-        'features with a period; "cosine", by their angle, on leading axes with "cosine:30"; '
-        '"landmarks", by a kernel; or groups of features, "0.1*geo(lat,lon) + cyclic:24(hour)".',
+        'Mapping from rows to points, learned on the first batches that have points: "raw" '
+        '(no change); "standard" (mean 0, standard deviation 1); "robust" (median 0, '
+        'interquartile range 1); "auto" (standard if one feature varies more than ten times '
+        'as much as another); "geo" (latitude and longitude, in km); "cyclic:24" (features '
+        'with a period); "cosine" (by angle, on leading axes with "cosine:30"); "landmarks" '
+        '(kernel); or groups of features, "0.1*geo(lat,lon) + cyclic:24(hour)".',
         str,
         check=_space,
     )
     method: Any = option(
         OURS,
-        "What finds the clusters of a batch: ours; a clusterer of scikit-learn, as an object or by "
-        'name, such as "dbscan(eps=0.3)" or "hdbscan" (whose clusters have at least 0.6 times the '
-        'root of a batch\'s rows, unless told), noise -1; or "detections", where '
-        "every row is an object of its own. Clusters of another one are matched one to one to "
-        "those remembered.",
+        'What clusters a batch: "dynmeans"; a clusterer of scikit-learn, as an object or by '
+        'name, such as "dbscan(eps=0.3)" or "hdbscan" (by default with clusters of at least '
+        "0.6 times the root of a batch's rows), whose clusters are matched one to one to "
+        'those remembered, noise -1; or "detections", where every row is an object.',
         str,
         check=check_method,
     )
     n_init: int = option(
         3,
-        "Visiting orders tried on every batch, at most 10,000; the one of lowest cost is kept.",
+        "Visiting orders that are tried on every batch, at most 10,000; the result of lowest "
+        "cost is kept.",
         int,
         check=lambda name, value: check_count(name, value, at_most=MAX_ORDERS),
     )
     search: str = option(
         "split",
-        'Whether the search for the lowest cost ends with Algorithm 2 ("paper"), then splits what '
-        'is plainly two ("split"), or goes on with all moves of whole sets of points ("deep").',
+        'Search for the lowest cost: Algorithm 2 ("paper"), then splits of clusters that '
+        'clearly contain two groups ("split"), or all moves of groups of points ("deep").',
         str,
         check=choice(*SEARCHES),
         choices=SEARCHES,
@@ -148,25 +147,25 @@ class ModelConfig:
     )
     families: bool = option(
         False,
-        "Whether to gather evidence for identities that belong together.",
+        "Whether to collect evidence for clusters that belong together.",
         bool,
         check=_yes_or_no,
     )
     min_cluster_size: float = option(
         1,
-        "Points that an identity must have held so far to be confirmed.",
+        "Points that a cluster needs to be confirmed.",
         float,
         check=lambda name, value: check_number(name, value, at_least=0),
     )
     min_batches: int = option(
         1,
-        "Batches that must have seen an identity so far for it to be confirmed.",
+        "Batches with points that a cluster needs to be confirmed.",
         int,
         check=check_count,
     )
     max_clusters: int | None = option(
         None,
-        "Refuse a batch that would leave more clusters remembered, without any change.",
+        "Refuse a batch that would leave more remembered clusters.",
         int,
         check=_count_or_none,
     )

@@ -40,59 +40,58 @@ class PartialPenalties:
     base: Penalties | None = None
     new_penalty: float | None = option(
         None,
-        "lambda: how far, as a squared distance, a point may be from every cluster before it opens "
-        "a new one.",
+        "lambda: squared distance beyond which a point starts a new cluster. A larger value "
+        "gives fewer clusters.",
         float,
         check=number_or_none(above=0),
     )
     max_gap: float | None = option(
         None,
-        "N_Q: a cluster comes back under its identity if fewer steps than this have passed since "
-        "it was last seen, the one in which it returns counted; above 1, by default 6.8 or chosen "
-        "with the rest.",
+        "N_Q: a cluster can return under its ID if fewer steps than this have passed since "
+        "it was last active; above 1, by default 6.8 or chosen with the rest.",
         float,
         check=number_or_none(above=1, infinity_allowed=True),
     )
     reach: float | None = option(
         None,
-        "k_tau: how far a cluster may have moved since the last batch and still be recognized, as "
-        "a squared distance in units of lambda; at least 1, by default 1.2 or chosen with "
-        "the rest.",
+        "k_tau: how far a cluster may move between two batches, as a squared distance in "
+        "units of lambda; at least 1, by default 1.2 or chosen with the rest.",
         float,
         check=number_or_none(at_least=1),
     )
     revival_penalty: float | None = option(
         None,
-        "Q: squared distance that each step unseen adds to reviving a cluster; with `drift` in "
-        "place of `max_gap` and `reach`.",
+        "Q: squared distance that each inactive step adds to the cost of a revival; with "
+        "`drift`, instead of `max_gap` and `reach`.",
         float,
         check=number_or_none(at_least=0),
     )
     drift: float | None = option(
         None,
-        "tau: how fast the memory of a position fades, per step; with `revival_penalty` in place "
-        "of `max_gap` and `reach`.",
+        "tau: variance that a remembered position gains per step; with `revival_penalty`, "
+        "instead of `max_gap` and `reach`.",
         float,
         check=number_or_none(at_least=0),
     )
     motion: str | None = option(
         None,
-        'Whether a cluster is expected where it was ("random_walk"), as in the paper, or where its '
-        'velocity takes it ("constant_velocity"); by default that of the penalties.',
+        'Motion model: a cluster is expected at its last position ("random_walk", as in the '
+        'paper) or at the position predicted from its velocity ("constant_velocity"); by '
+        "default that of the penalties.",
         choices=MOTIONS,
         check=choice(None, *MOTIONS),
     )
     moving_features: Sequence[str | int | bool] | None = option(
         None,
-        "Features that keep a course in steady motion, by name or number, or a yes or no for each; "
-        "all by default.",
+        'Features that have a velocity with "constant_velocity", by name or number, or a '
+        "boolean for each; by default all.",
         list,
         check=_features,
     )
     revival: str | None = option(
         None,
-        'The cost of reviving a cluster: equation 5 of the paper ("paper"), or the true rise of '
-        'the cost ("exact"); by default that of the penalties, else "paper".',
+        'Cost of reviving a cluster: equation 5 of the paper ("paper"), or the exact '
+        'increase of the cost ("exact"); by default that of the penalties, else "paper".',
         choices=REVIVAL_RULES,
         check=choice(None, *REVIVAL_RULES),
     )

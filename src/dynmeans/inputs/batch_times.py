@@ -66,7 +66,7 @@ def steps_between(elapsed: Any, times: Sequence[BatchTime | None] | None, time_s
     if time_step is None:
         if any(isinstance(gap, timedelta | np.timedelta64) for gap in _list_values(elapsed)):
             raise TypeError(
-                f"elapsed is a length of time, {elapsed!r}: say how long one step is with "
+                f"elapsed is a length of time, {elapsed!r}: set the length of one step with "
                 "time_step=, for example time_step=timedelta(hours=1)."
             )
         return elapsed

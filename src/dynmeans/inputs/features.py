@@ -26,7 +26,7 @@ def feature_numbers(
     values = list(chosen)
     if values and all(isinstance(value, bool | np.bool_) for value in values):
         if n_features is not None and len(values) != n_features:
-            rule = f"must say yes or no for each of {n_features} features"
+            rule = f"must have one boolean for each of {n_features} features"
             raise InputError(argument, rule, got=len(values))
         return tuple(np.flatnonzero(values).tolist())
     return tuple(_number(value, names, argument) for value in values)

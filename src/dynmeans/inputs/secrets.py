@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from pathlib import PurePath
 
-NOT_SHOWN = "(not quote_safely, for it may hold a password)"
+NOT_SHOWN = "(not shown, for it may hold a password)"
 _MAY_HOLD = re.compile(
     r"://|@|\?[^?]*[=&]|(passw|passphrase|pwd|secret|token)\w*\s*=", re.IGNORECASE
 )

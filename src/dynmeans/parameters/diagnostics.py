@@ -51,10 +51,10 @@ def find_warnings(
 
 def _remedies(hint: Hint | None, is_joined: bool, number: str = "") -> str:
     """What may help and can be given: not what was given, and a method only in place of it."""
-    ways = [] if is_joined else ["join identities with {families=True}"]
+    ways = [] if is_joined else ["join clusters that touch with {families=True}"]
     if hint is None and number:
-        ways.append(f"say about how many there are with {number}")
-    place = "" if hint is None else " in place of {n_clusters}"
+        ways.append(f"set the expected number of clusters with {number}")
+    place = "" if hint is None else " instead of {n_clusters}"
     told = ", ".join([*ways, f"{'or ' if ways else ''}try {{method='hdbscan'}}{place}"])
     return f"{told[0].upper()}{told[1:]}."
 
@@ -69,8 +69,8 @@ def _check_dominant_feature(points: Points) -> ArgumentText | None:
         return None
     shown = min(99.99, 100 * share)
     return ArgumentText(
-        f"feature {first + 1} of {points.n_features} has {shown:.4g} % of the spread, so the "
-        "others hardly count. Bring all features to similar scales with {space='standard'}."
+        f"feature {first + 1} of {points.n_features} has {shown:.4g} % of the variance, so the "
+        "others have almost no influence. Scale the features with {space='standard'}."
     )
 
 
@@ -79,8 +79,8 @@ def _check_single_cluster(trials: Trials, chosen: Setting) -> ArgumentText | Non
     if candidate.n_clusters > 1:
         return None
     return ArgumentText(
-        "all points of a {} make one cluster, and any larger {new_penalty} would give the same. "
-        "If there should be more, give a smaller one.",
+        "all points of a {} form one cluster, as with any larger {new_penalty}. If you expect more "
+        "clusters, set a smaller value.",
         trials.feed.batch_noun,
     )
 
@@ -93,10 +93,10 @@ def _check_singletons(trials: Trials, chosen: Setting) -> ArgumentText | None:
     if n_single <= _MOST * len(counts) or n_single <= _MANY * counts.sum():
         return None
     return ArgumentText(
-        f"{n_single:,} of {format_count(len(counts), 'cluster')} in all {batches} hold a single "
-        f"point: their size cannot be estimated. "
-        f"Make {batches} that hold several points of each cluster, give {{new_penalty}} yourself, "
-        "or, if every row is an object of its own, {method='detections'}."
+        f"{n_single:,} of {format_count(len(counts), 'cluster')} in all {batches} have a single "
+        f"point, so the size of clusters cannot be estimated. Use {batches} with several points "
+        "of each cluster, set {new_penalty}, or, if every row is one object, "
+        "{method='detections'}."
     )
 
 
@@ -111,9 +111,9 @@ def _check_stability(trials: Trials, chosen: Setting, ways_out: str) -> Argument
     if min(found) >= _ALIKE:
         return None
     return ArgumentText(
-        "a slightly other {new_penalty}, or the rows in another order, would cut the points "
-        f"otherwise (agreement {min(found):.2f}, where 1 is the same): they may have no clusters "
-        f"of this scale. {ways_out}"
+        "with a slightly different {new_penalty}, or another order of the rows, the labels change "
+        f"(adjusted Rand index {min(found):.2f}; 1 is no change): there may be no clusters at this "
+        f"scale. {ways_out}"
     )
 
 
@@ -141,12 +141,12 @@ def _check_widths(trials: Trials, chosen: Setting, ways_out: str) -> ArgumentTex
         return None
     if low <= _EQUAL * high:
         return ArgumentText(
-            f"the rows of some clusters are exactly equal, and one {{new_penalty}} cuts the wide "
-            f"clusters or joins the dense ones. {ways_out}"
+            f"the rows of some clusters are exactly equal, and one {{new_penalty}} splits the wide "
+            f"clusters or joins the narrow ones. {ways_out}"
         )
     return ArgumentText(
-        f"clusters are unlike: the widest spread {np.sqrt(high / low):.2g} times as "
-        "far as the densest, and one {new_penalty} cuts the wide ones or joins the dense ones. "
+        f"the widest clusters are {np.sqrt(high / low):.2g} times as wide as the "
+        "narrowest, and one {new_penalty} splits the wide ones or joins the narrow ones. "
         f"{ways_out}"
     )
 
@@ -163,8 +163,8 @@ def _check_contacts(trials: Trials, chosen: Setting, ways_out: str) -> ArgumentT
     if n_touching <= _MANY_TOUCH * max(n_sampled_points, 1.0):
         return None
     return ArgumentText(
-        "{:.0f} % of the points are in clusters that lie against the next one like parts of a "
-        f"larger shape. {ways_out}",
+        "{:.0f} % of the points are in clusters that touch another one, like parts of a larger "
+        f"shape. {ways_out}",
         100.0 * n_touching / n_sampled_points,
     )
 
@@ -195,12 +195,12 @@ def _check_lifetimes(trials: Trials, chosen: Setting, is_joined: bool) -> Argume
     if trials.has_lasting_clusters(chosen):
         return None
     n_seen, batch = candidate.n_clusters * trials.points.n_batches, trials.feed.batch_noun
-    way = "." if is_joined else ", or join identities with {families=True}."
+    way = "." if is_joined else ", or join clusters that touch with {families=True}."
     return ArgumentText(
-        f"with any {{new_penalty}} clusters hardly outlive a {batch} (here {{:,}} identities, seen "
-        f"in {{:.2g}} {plural(batch)} each). A coarse value that forgets nothing was chosen. Say "
-        f"about how many clusters a {batch} holds with {{n_clusters}}, or give {{new_penalty}} "
-        f"yourself{way}",
+        f"no value of {{new_penalty}} gives clusters that last longer than one {batch} (here "
+        f"{{:,}} clusters, active in {{:.2g}} {plural(batch)} each). A coarse value was used, and "
+        f"nothing is forgotten. Set the number of clusters in a {batch} with "
+        f"{{n_clusters}}, or set {{new_penalty}}{way}",
         candidate.n_clusters_total,
         n_seen / candidate.n_clusters_total,
     )
@@ -213,7 +213,7 @@ def _check_hint(trials: Trials, chosen: Setting, hint: Hint | None) -> ArgumentT
     batch = trials.feed.batch_noun
     return ArgumentText(
         f"no {{new_penalty}} gives about {{:g}} clusters in a {batch}; this one gives {{:.3g}}. A "
-        f"{batch} may hold too few points, or too few that differ.",
+        f"{batch} may have too few distinct points.",
         hint.nearest(found),
         found,
     )
@@ -224,7 +224,7 @@ def _check_reach_limit(trials: Trials, chosen: Setting) -> ArgumentText | None:
         return None
     batch = trials.feed.batch_noun
     return ArgumentText(
-        "{reach} {:.3g} is the farthest that was tried, so clusters may move farther from "
-        f"{batch} to {batch} than they lie apart. Make shorter {plural(batch)}.",
+        "{reach} {:.3g} is the largest value that was tried, so clusters may move farther between "
+        f"two {plural(batch)} than the distance to their neighbors. Use shorter {plural(batch)}.",
         trials.candidate(chosen).penalties.reach,
     )

@@ -14,7 +14,7 @@ from dynmeans.inputs.format_count import format_count
 from dynmeans.inputs.numbers import check_number, check_range
 from dynmeans.parameters.diagnostics import find_warnings
 from dynmeans.parameters.hint import Hint
-from dynmeans.parameters.one_cluster import hold_together
+from dynmeans.parameters.one_cluster import fit_to_cloud, hold_together
 from dynmeans.parameters.search import refine, search, search_near
 from dynmeans.parameters.subsample import (
     N_REFINED,
@@ -188,6 +188,8 @@ def suggest_checked(
         setting = hold_together(trials, setting)
     doubted = trials if tried_in is orders else _trials_with_final_search(orders, trials, setting)
     doubts = find_warnings(doubted, setting, hint, is_joined=families)
+    if hint is None and families:
+        setting = fit_to_cloud(trials, setting)
     chosen, has_lasting_clusters = trials.candidate(setting), trials.has_lasting_clusters(setting)
     return Suggestion(
         *(chosen, (*tried, *trials.candidates.values()), trials.points.n_batches, n_points),

@@ -63,11 +63,11 @@ def drop_outliers(
     parts = iter(np.split(~odd_rows, np.cumsum([batch.n_points for batch in filled])[:-1]))
     kept = [batch.take_rows(next(parts)) if batch.has_weight else batch for batch in batches]
     is_fewer = [n.n_points < batch.n_points for n, batch in zip(kept, batches, strict=True)]
-    lie = "lies" if n_odd == 1 else "lie"
+    are, were = ("is", "was") if n_odd == 1 else ("are", "were")
     doubt = ArgumentText(
-        f"{format_count(n_odd, 'row')} of {len(points):,} {lie} more than "
-        f"{OUTLIER_FACTOR:,.0f} times as far out "
-        f"as the middle half of a feature, the first in {batch_noun} {is_fewer.index(True) + 1}, "
-        "and had no say in the choice: outliers, or wrong values."
+        f"{format_count(n_odd, 'row')} of {len(points):,} {are} more than "
+        f"{OUTLIER_FACTOR:,.0f} times as far out as the middle half of a feature, the first in "
+        f"{batch_noun} {is_fewer.index(True) + 1}, and {were} ignored when the parameters were "
+        "chosen: outliers, or wrong values."
     )
     return kept, (doubt,)

@@ -101,7 +101,7 @@ class Suggestion:
     def explanation_lines(self) -> list[ArgumentText]:
         """The explanation, one parameter a sentence."""
         if not self.has_scale:
-            alike = f"All {self.n_points} points are alike, so nothing can be learned from them: "
+            alike = "All points are equal, so no scale can be learned from them: "
             told = f"{{new_penalty}} {self.penalties.new_penalty:g} is a placeholder."
             return [ArgumentText(alike + told)]
         return [*self._parameters_in_words(), self._describe_result()]
@@ -113,9 +113,9 @@ class Suggestion:
             return None
         batches = plural(self.batch_noun)
         return ArgumentText(
-            f"{{new_penalty}} was chosen on the first {self.n_batches:,} {batches}, which hold "
+            f"{{new_penalty}} was chosen on the first {self.n_batches:,} {batches}, which have "
             f"{format_count(looked_at, 'cluster')} on average; "
-            f"all {n_batches:,} hold {n_clusters:.3g}."
+            f"all {n_batches:,} have {n_clusters:.3g}."
         )
 
     def _parameters_in_words(self) -> list[ArgumentText]:
@@ -127,13 +127,15 @@ class Suggestion:
         if self.n_batches == 1:
             words.append(
                 f"{{max_gap}} {p.max_gap:.3g} and {{reach}} {p.reach:.3g} are not learned: "
-                f"a single {self.batch_noun} says nothing about gaps and moves."
+                f"a single {self.batch_noun} contains no information about gaps and motion."
             )
             return [ArgumentText(text) for text in words]
-        forgotten = "a cluster unseen for so many steps of time is forgotten."
+        forgotten = "a cluster that is inactive for so many steps is forgotten."
         told = "no cluster is ever forgotten." if p.max_gap == math.inf else forgotten
         since = (
-            f"since the last {self.batch_noun}" if p.motion == "random_walk" else "off its course"
+            f"since the last {self.batch_noun}"
+            if p.motion == "random_walk"
+            else "from the prediction"
         )
         moved = self.format_distance(max(p.reach, 0.0) * p.new_penalty)
         words.append(f"{{max_gap}} {p.max_gap:.3g}: {told}")
@@ -142,7 +144,7 @@ class Suggestion:
         )
         if p.motion == "constant_velocity":
             words.append(
-                "{motion=constant_velocity}: clusters are expected where their velocity takes them."
+                "{motion=constant_velocity}: positions are predicted from the velocity of clusters."
             )
         return [ArgumentText(text) for text in words]
 
@@ -151,8 +153,8 @@ class Suggestion:
             return self.reason
         if self.uses_matching:
             return "The distance is half of the usual one between neighbors."
-        why = "describes the points most briefly" if self.has_lasting_clusters else "is the safest"
-        return f"{format_count(len(self.candidates), 'choice')} were tried; this one {why}."
+        why = "has the shortest description" if self.has_lasting_clusters else "is the safest"
+        return f"{format_count(len(self.candidates), 'setting')} were tried; this one {why}."
 
     def _describe_result(self) -> ArgumentText:
         is_one = self.n_batches == 1
@@ -160,10 +162,10 @@ class Suggestion:
         clusters = format_count(self.chosen.n_clusters, "cluster")
         points = format_count(self.n_points, "point")
         if 0 < self.n_sampled_points < self.n_points:
-            points += f", {self.n_sampled_points:,} of them looked at"
+            points += f", {self.n_sampled_points:,} of them used"
         return ArgumentText(
-            f"So the {batches} given ({points}) hold {clusters} on "
-            f"average, {format_count(self.chosen.n_clusters_total, 'identity')} in all. "
+            f"So the {batches} ({points}) have {clusters} on "
+            f"average, {format_count(self.chosen.n_clusters_total, 'cluster')} over all time. "
             f"{self._reason_in_words()}"
         )
 
@@ -172,5 +174,5 @@ def emit_warnings(doubts: Iterable[str]) -> None:
     """Warn the caller of the function that calls this one."""
     for doubt in doubts:
         warnings.warn(
-            f"the suggested penalties are doubtful: {doubt}", SuggestionWarning, stacklevel=3
+            f"the suggested penalties may be poor: {doubt}", SuggestionWarning, stacklevel=3
         )

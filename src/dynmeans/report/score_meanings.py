@@ -5,17 +5,17 @@ from collections.abc import Mapping
 from dynmeans.report.data import Score
 
 _MEANINGS = {
-    "accuracy_per_step": "points with their own kind, each batch separately",
-    "accuracy_frozen": "points that keep the identity they were first matched with",
-    "accuracy_global": "points that keep their identity over all batches",
-    "idf1": "balance of identities found and identities true",
-    "hota": "division into clusters and identity over time, together",
-    "assa": "identity over time, the association part of HOTA",
-    "deta": "division into clusters, the detection part of HOTA",
-    "id_switches": "times a true cluster was given another identity",
+    "accuracy_per_step": "points in the matching cluster, each batch separately",
+    "accuracy_frozen": "points that keep the ID of their first match",
+    "accuracy_global": "points that keep one ID over all batches",
+    "idf1": "agreement of found IDs and true IDs (F1)",
+    "hota": "partition and IDs over time, together",
+    "assa": "IDs over time, the association part of HOTA",
+    "deta": "partition, the detection part of HOTA",
+    "id_switches": "times a true cluster got another ID",
     "fragmentations": "times a true cluster was lost and found again",
-    "ari_per_step": "pairs of points rightly together or apart, chance removed, per batch",
-    "ari_global": "the same over all batches, identity included",
+    "ari_per_step": "pairs of points correctly together or apart, adjusted for chance, per batch",
+    "ari_global": "the same over all batches, IDs included",
 }
 
 

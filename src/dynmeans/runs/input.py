@@ -65,7 +65,7 @@ class Input:
             raise InputError(names[0], "is for files, not for live sources")
         patterns = [name for name in windows.features if set(name) & set("*?[")]
         if self.is_live and patterns:
-            rule = "must be names where rows come one by one, not a pattern such as {!r}"
+            rule = "must be names for a live source, not a pattern such as {!r}"
             raise InputError("features", rule, patterns[0])
         if windows.deduplicate and not self.is_stream:
             raise InputError(

@@ -12,7 +12,7 @@ from dynmeans.runs.store.run_tables import count_windows
 from dynmeans.runs.store.store import Store
 
 _ENTRY = "levels"  # of the manifest
-_MOST_TIME = 0.2  # for finding levels, in units of the time of the rest
+_MOST_TIME = 0.1  # for finding levels, in units of the time of the rest
 NO_JOINS: Mapping[int, int] = MappingProxyType({})
 
 
@@ -86,7 +86,7 @@ def store_levels(store: Store, found: Iterable[Level], chosen: str | None) -> No
 
 
 class LevelsInTime:
-    """Finds the levels again after commits, for a fifth of the time of everything else."""
+    """Finds the levels again after commits, for a tenth of the time of everything else."""
 
     def __init__(self, store: Store, hint: Any) -> None:
         self._store, self._hint = store, hint

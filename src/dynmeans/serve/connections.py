@@ -53,6 +53,12 @@ class TimedConnection(H11Protocol):
         super().data_received(data)
         self._time_header()
 
+    def shutdown(self) -> None:
+        """The server ends: readers of events, who would wait for more, are let go."""
+        super().shutdown()
+        if not self._is_waiting() and self.cycle.scope["path"] == EVENTS:
+            self.transport.close()
+
     def connection_lost(self, exc: Exception | None) -> None:
         """Nothing is waited for any more."""
         self._stop_timer()

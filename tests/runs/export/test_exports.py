@@ -194,7 +194,7 @@ def test_labels_are_not_put_beside_other_rows_than_theirs(tmp_path, change):
             lambda: score_run(run, "note"),
             lambda: describe_clusters(run, describe=["note"]),
         ):
-            with pytest.raises(ValueError, match="beside other rows than theirs"):
+            with pytest.raises(ValueError, match="does not match the rows of this run"):
                 use()
         assert not (tmp_path / "labels.csv").exists()
         assert export_labels(run, tmp_path / "labels.csv", labels_only=True).n_rows == len(frame)

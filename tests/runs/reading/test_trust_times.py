@@ -66,7 +66,7 @@ def test_windows_too_short_for_their_times_are_told_not_counted_for_ever():
 
 @pytest.mark.parametrize("numbers", [[1.0, 2.0, 1e300], [3.0, 1e300, 2.0]], ids=["sorted", "not"])
 def test_a_number_too_large_is_refused_in_tables_in_order_or_not(numbers):
-    with pytest.raises(ValueError, match=r"row [12] .* too large to be told apart"):
+    with pytest.raises(ValueError, match=r"row [12] .* too large to be distinguished"):
         windows_of(numbers, every="1")
 
 

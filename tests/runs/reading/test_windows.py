@@ -191,7 +191,7 @@ def test_text_that_is_no_time_is_named_with_its_row():
 
 def test_numbers_that_lose_digits_are_refused():
     table = pa.table({"t": [1_700_000_000_000_000_001, 1_700_000_000_000_000_002], "x": [0.0, 1.0]})
-    with pytest.raises(ValueError, match=r"too large to be told apart.*time_unit"):
+    with pytest.raises(ValueError, match=r"too large to be distinguished.*time_unit"):
         windows_of(table, time="t", every="1")
 
 
@@ -371,6 +371,6 @@ def test_words_for_none_stop_a_run_that_wants_all_values():
 
 
 def test_text_that_is_no_number_is_named_with_its_row():
-    message = r"row 1 .* has .1,5. in column .x.\. If the comma is a decimal comma, say so with"
+    message = r"row 1 .* has .1,5. in column .x.\. If the comma is a decimal comma, set"
     with pytest.raises(ValueError, match=message):
         windows_of(pa.table({"x": ["1", "1,5"]}), rows_per_window=9)

@@ -69,8 +69,8 @@ def _attack_arguments(rng: random.Random, folder: Path) -> None:
     )
     wild = [*FLOATS, *INTEGERS, None, "1", True, []]
     options = {"max_batches": 2, "batch_size": 5}
-    names = ["new_penalty", "batch_size", "time_limit", "patience", "tol", "holdout_size", "memory"]
-    names += ["n_threads", "max_clusters", "state"]
+    names = ["new_penalty", "batch_size", "time_limit", "patience", "tol", "holdout_size"]
+    names += ["n_threads", "max_clusters", "memory"]
     for name in rng.sample(names, rng.randint(0, 2)):
         value = rng.choice(wild)
         # Such numbers are allowed, and take as long as they say.

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -16,18 +16,24 @@ from dynmeans.engine.compiled import compiled
 
 @contextmanager
 def ready(name: str) -> Iterator[Case]:
-    """A cluster in this process, started once."""
+    """Clusters of one, two and four workers in this process, started once."""
     try:
         import dask.array  # noqa: F401, PLC0415
         from distributed import Client, LocalCluster  # noqa: PLC0415
     except ImportError as error:
         raise Skipped("dask is not installed") from error
-    options = {"processes": False, "dashboard_address": None, "silence_logs": 50}
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, **options) as cluster,
-        Client(cluster),
-    ):
-        yield _attack_points if name == "dask" else _attack_borders
+    options = {"threads_per_worker": 1, "processes": False}
+    options |= {"dashboard_address": None, "silence_logs": 50}
+    attack = _attack_points if name == "dask" else _attack_borders
+    with ExitStack() as stack:
+        clusters = [stack.enter_context(LocalCluster(n_workers=n, **options)) for n in (1, 2, 4)]
+        clients = [stack.enter_context(Client(cluster)) for cluster in clusters]
+
+        def attack_on_any(rng: random.Random) -> int | None:
+            with rng.choice(clients).as_current():
+                return attack(rng)
+
+        yield attack_on_any
 
 
 def _attack_points(rng: random.Random) -> None:
@@ -45,18 +51,22 @@ def _attack_points(rng: random.Random) -> None:
             "n_init": rng.randint(1, 2),
             "revival": rng.choice(["paper", "exact"]),
         }
+    if is_sphere := rng.random() < 0.25:
+        parameters |= {"space": "cosine", "new_penalty": parameters["new_penalty"] / 10}
     here, there = DynamicMeans(**parameters), DynamicMeans(**parameters)
     for number in range(rng.randint(1, 3)):
         n = rng.randint(1, 120)
         points = numbers.normal(size=(4, d))[numbers.integers(4, size=n)]
         points = scale * np.round(points + 0.3 * numbers.normal(size=(n, d)), 1)
+        if is_sphere:
+            points[~points.any(axis=1)] = 1.0
         weights = numbers.choice([0.5, 1.0, 2.0], size=n) if rng.random() < 0.3 else None
         rows = numbers.permutation(n) if rng.random() < 0.5 else np.arange(n)
         spread = da.from_array(points[rows], chunks=(rng.randint(1, n), d))
         chunked = None if weights is None else da.from_array(weights[rows], chunks=spread.chunks[0])
         here.partial_fit(points, sample_weight=weights)
         there.partial_fit(spread, sample_weight=chunked)
-        if here.state_ != there.state_:
+        if here.memory_.clusters != there.memory_.clusters:
             raise AssertionError(f"states differ after batch {number} of {n} rows")
         labels = np.empty(n, dtype=np.int64)
         labels[rows] = there.labels_.compute()

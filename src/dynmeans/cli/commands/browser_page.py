@@ -14,11 +14,11 @@ def browser_page(
     ] = Path("browser-page.html"),
     as_json: options.AsJson = False,
 ) -> None:
-    """Write a page on which anybody can follow the clusters of a file, without installing anything.
+    """Write a page that clusters a file in the browser, without an installation.
 
-    Open it in a browser and drop a CSV, JSON lines or Parquet file on it. Columns, time, windows
-    and a scale are proposed; the clusters can be played, tried at other scales, and downloaded as
-    labels. Nothing leaves the browser. `dynmeans try` is the same command.
+    Open it and drop a CSV, JSON Lines or Parquet file on it. It suggests columns, windows and
+    parameters, plays the result, and saves the labels. Nothing leaves the browser. `dynmeans try`
+    is the same command.
 
     [bold]Example[/bold]
 

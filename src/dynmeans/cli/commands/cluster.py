@@ -47,20 +47,19 @@ def cluster(
         bool | None,
         typer.Option(
             "--resume/--no-resume",
-            help="Resume the run, or refuse to; by default it is resumed if it exists and was made "
-            "with the same options.",
+            help="Resume the run, or refuse to; by default it is resumed if it exists with the "
+            "same options.",
             rich_help_panel=options.OUTPUT,
         ),
     ] = None,
     as_json: options.AsJson = False,
     **fields: Any,
 ) -> None:
-    """Find and follow clusters in the rows of INPUT, window by window.
+    """Cluster the rows of INPUT window by window, and track the clusters over time.
 
-    Every row gets the identity of its cluster; identities last while clusters move, vanish and
-    come back. Penalties that are not given are chosen on the first windows. The run is stored in
-    a folder. However it was stopped, run the same command to resume; the result is the same as if
-    it had never stopped.
+    Every row gets a cluster ID. A cluster keeps its ID while it moves, vanishes and returns.
+    Parameters that are not set are chosen on the first windows. The run is stored in a folder.
+    After a stop, the same command resumes, and the result is the same as without the stop.
 
     [bold]Examples[/bold]
 

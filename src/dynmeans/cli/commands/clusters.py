@@ -38,7 +38,7 @@ def clusters(
     """Describe each cluster: its lifetime, means and distinctive features.
 
     apart lists features whose mean differs most from that of all other rows, in standard
-    deviations. Means are those of the rows that the run keeps, up to 200 of each window.
+    deviations. Means are those of the stored rows, up to 200 of each window.
 
     [bold]Example[/bold]
 

@@ -16,13 +16,13 @@ def demo(
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder to write to.")
     ] = Path("demo-output"),
     ships: Annotated[
-        bool, typer.Option("--ships", help="Only write ships.csv, a file to get started with.")
+        bool, typer.Option("--ships", help="Only write ships.csv, an example file.")
     ] = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Follow ships around a harbor: they move, fall silent and return; write a report.
+    """Cluster simulated ships around a harbor, which move, vanish and return; write a report.
 
-    Does what these four commands do, on positions simulated for it: time, lon, lat, ship.
+    Runs these four commands on simulated positions (time, lon, lat, ship):
 
     dynmeans cluster ships.csv --time time --every 2min -f lon,lat --motion constant_velocity ... -o
     run
@@ -77,10 +77,10 @@ def demo(
     print_line(
         f"{files[_RUN]}: the run. {format_count(status.n_clusters_total, 'cluster')} found, "
         f"{format_count(n_returned, 'return')}; "
-        f"{100 * scores['accuracy_per_step']:.1f} % of the rows are with their own kind, "
-        f"{100 * scores['accuracy_global']:.1f} % also keep their identity over all windows."
+        f"{100 * scores['accuracy_per_step']:.1f} % of the rows are with their ship in a window, "
+        f"{100 * scores['accuracy_global']:.1f} % keep one cluster ID over all windows."
     )
-    print_line(f"{files[_LABELS]}: every row with the identity of its cluster.")
+    print_line(f"{files[_LABELS]}: every row with its cluster ID.")
     print_line(f"All in {time.monotonic() - begin:.1f} s. Now open the report in a browser:")
     print_line(files[_REPORT])
 

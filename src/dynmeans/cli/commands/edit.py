@@ -33,12 +33,11 @@ def edit(
     author: options.Author = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show two clusters as one, keep a small one, or undo that; the run itself is not modified.
+    """Merge two clusters, pin a small one, or undo that; the stored labels are not modified.
 
-    Every edit is logged with who made it and when. merge and undo change what labels, clusters,
-    report and plot show. A pinned cluster is confirmed regardless of --min-cluster-size and
-    --min-batches. matches lists clusters that were born where a forgotten one had been; merge
-    accepts one.
+    Every edit is logged with author and time. merge and undo change the output of labels,
+    clusters, report and plot. A pinned cluster is confirmed regardless of --min-cluster-size and
+    --min-batches. matches lists new clusters that may be forgotten ones; merge accepts one.
 
     [bold]Examples[/bold]
 

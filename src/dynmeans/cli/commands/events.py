@@ -22,7 +22,7 @@ def events(
     last: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the last N.")] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """List what happened to the clusters: births, gaps, returns, splits and mergers.
+    """List the events of clusters: births, gaps, returns, splits and merges.
 
     [bold]Example[/bold]
 

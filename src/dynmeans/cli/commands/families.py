@@ -9,10 +9,10 @@ from dynmeans.cli.options import FamilyOptions
 
 @with_options({FamilyOptions: ""}, only={FamilyOptions: ("level", "n_families")})
 def families(run_folder: options.RunFolder, as_json: options.AsJson = False, **fields: Any) -> None:
-    """Group the identities of a run that belong together, in seconds; nothing is clustered again.
+    """Group the clusters of a run that belong together; nothing is clustered again.
 
-    Without --level and --n-families the level that describes the stream most briefly is chosen. It
-    also works while the run is being written.
+    Without --level and --n-families, the level with the shortest description of the stream is
+    chosen. This works while the run is being written, too.
 
     [bold]Example[/bold]
 

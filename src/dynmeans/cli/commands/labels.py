@@ -31,8 +31,8 @@ def labels(
         bool,
         typer.Option(
             "--raw-labels",
-            help="Every cluster under its own number, whether confirmed or not, without the names, "
-            "mergers and pins of dynmeans edit.",
+            help="Subclusters under their own IDs, confirmed or not, without the names, "
+            "merges and pins of dynmeans edit.",
         ),
     ] = False,
     as_json: options.AsJson = False,
@@ -40,11 +40,11 @@ def labels(
 ) -> None:
     """Write every row of the input with its cluster: step, cluster_id, distance.
 
-    Clusters that were merged by dynmeans edit have one cluster_id; where clusters have names, the
-    column cluster_name is added, and with --families family_id.
+    Clusters that were merged by dynmeans edit have one cluster_id. The column cluster_name is
+    added if clusters have names, and family_id with --families.
 
-    The rows keep their order and their columns; rows that were left out have no cluster. In a CSV
-    file, text that a spreadsheet would run as a formula gets an apostrophe before it.
+    Rows keep their order and columns; dropped rows have no cluster. In a CSV file, text that a
+    spreadsheet would run as a formula gets a leading apostrophe.
 
     [bold]Example[/bold]
 

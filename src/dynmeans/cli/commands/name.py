@@ -19,10 +19,10 @@ def name(
     author: options.Author = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Give a cluster a name, which is shown wherever the cluster is; without one, list the names.
+    """Assign a name to a cluster, which is shown everywhere; without a name, list the names.
 
-    Names are stored in the run with who gave them and when, also while the run is being
-    written. dynmeans edit RUN undo takes the last one back.
+    Names are stored in the run with author and time, also while the run is being written.
+    dynmeans edit RUN undo reverts the last one.
 
     [bold]Example[/bold]
 

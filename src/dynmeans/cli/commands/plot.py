@@ -24,7 +24,7 @@ def plot(
     ] = "all",
     as_json: options.AsJson = False,
 ) -> None:
-    """Draw the tracks of the last window, the timeline of lives and numbers of clusters.
+    """Plot the tracks of the last window, the timeline and the numbers of clusters.
 
     [bold]Example[/bold]
 

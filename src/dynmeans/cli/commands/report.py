@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 
 _Axes = Annotated[
     str | None,
-    typer.Option(
-        help="Two features to draw at first, as 'x,y'; time is one too. All can be chosen on "
-        "the page."
-    ),
+    typer.Option(help="Two features that are drawn first, as 'x,y'; time is one too."),
 ]
 _Beside = Annotated[
     Path | None,
@@ -50,10 +47,10 @@ def report(
     as_json: options.AsJson = False,
     **fields: Any,
 ) -> None:
-    """Write a page that plays the run: points, tracks, lives, events, numbers, scores.
+    """Write an interactive page of the run: points, tracks, timeline, events, counts, scores.
 
-    One file of at most 5 MB that needs no network: open it in any browser, pass it on. It can be
-    written while the run is being written. With --families it has a slider through their levels.
+    It is one file of at most 5 MB that needs no network. It can be written while the run is being
+    written. With --families it has a slider through their levels.
 
     [bold]Example[/bold]
 

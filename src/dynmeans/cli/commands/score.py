@@ -11,9 +11,9 @@ _ROWS = ("truth", "input", "allow_stored_sql")
 
 @with_options({RowOptions: "", FamilyOptions: ""}, only={RowOptions: _ROWS})
 def score(run_folder: options.RunFolder, as_json: options.AsJson = False, **fields: Any) -> None:
-    """Score the identities found against true ones: accuracy, IDF1, HOTA, ARI.
+    """Score the labels against true labels: accuracy, IDF1, HOTA, ARI.
 
-    Rows without a true identity (empty, or -1) are left out.
+    Rows without a true label (empty, or -1) are excluded.
 
     [bold]Example[/bold]
 
@@ -29,9 +29,7 @@ def score(run_folder: options.RunFolder, as_json: options.AsJson = False, **fiel
         rows = RowOptions(**select_fields(RowOptions, fields))
         column = rows.truth or run.config.source.get("truth")
         if column is None:
-            raise InputError(
-                "truth", "is needed: the run was made without a column of true identities"
-            )
+            raise InputError("truth", "is needed: the run was made without a column of true labels")
         counts = count_truth(run, column, rows.input, allow_stored_sql=rows.allow_stored_sql)
         families = FamilyOptions(**select_fields(FamilyOptions, fields)).of(run)
         if families is not None:

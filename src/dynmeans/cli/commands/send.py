@@ -10,10 +10,10 @@ from dynmeans.cli.run_options import RunOptions
 
 @with_options({RunOptions: options.OUTPUT}, only={RunOptions: ("labels_to", "events_to")})
 def send(run_folder: options.RunFolder, **addresses: Any) -> None:
-    """Send what a run found to Redis, Kafka, MQTT or PostgreSQL; it starts where it last stopped.
+    """Send labels and events of a run to Redis, Kafka, MQTT or PostgreSQL, from the last sent one.
 
-    A stream of Redis and a table of PostgreSQL get every item exactly once, Kafka and MQTT at
-    least once: an item that comes twice has the same key twice.
+    Redis and PostgreSQL receive every item exactly once, Kafka and MQTT at least once: repeated
+    items have the same key.
 
     [bold]Example[/bold]
 

@@ -27,7 +27,7 @@ def serve(
         ),
     ] = None,
 ) -> None:
-    """Show a run in the browser, and serve it over HTTP, while it is being written or afterwards.
+    """Show a run in the browser and serve it over HTTP, also while it is being written.
 
     [bold]Example[/bold]
 

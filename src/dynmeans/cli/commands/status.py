@@ -11,11 +11,11 @@ from dynmeans.cli import options
 def status(
     run_folder: options.RunFolder,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Also read everything and compare its checksums.")
+        bool, typer.Option("--verify", help="Also read everything and compare the checksums.")
     ] = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Return how far a run is, while it is being written or afterwards.
+    """Print the progress and the counts of a run, also while it is being written.
 
     [bold]Example[/bold]
 

@@ -52,7 +52,7 @@ def suggest(
             "--plot",
             "-p",
             metavar="FILE",
-            help="Draw what was tried: .png, .svg or .pdf.",
+            help="Plot the settings that were tried: .png, .svg or .pdf.",
             rich_help_panel=options.OUTPUT,
         ),
     ] = None,
@@ -62,9 +62,9 @@ def suggest(
     """Choose --new-penalty, --max-gap, --reach and --motion from the first windows of INPUT.
 
     No labels are needed. The first 30 windows, or more if these hold fewer than 4,000 points, are
-    clustered with a few dozen choices; the one that describes the points most briefly wins. A
-    warning is printed if the choice is not reliable. For texts and vectors one cosine suits most
-    streams: the numbers of clusters at this one, at half of it and at twice are shown.
+    clustered with dozens of settings; the one with the shortest description of the points is
+    chosen. A warning is printed if the choice is not reliable. For texts and vectors, the numbers
+    of clusters at the usual cosine, at half of it and at twice are shown.
 
     [bold]Example[/bold]
 

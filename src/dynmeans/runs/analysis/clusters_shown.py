@@ -37,11 +37,11 @@ def clusters_shown(store: Store) -> ClustersShown:
     rows = cluster_sizes(store)
     ids = rows[:, 0].astype(np.int64)
 
-    def shown(subclusters: IntArray) -> IntArray:
+    def map_ids(subclusters: IntArray) -> IntArray:
         return np.array([joins.get(k, k) for k in subclusters.tolist()], dtype=np.int64)
 
-    found = shown(ids)
-    small = unconfirmed_ids(store, shown)
+    found = map_ids(ids)
+    small = unconfirmed_ids(store, map_ids)
     n_noise = int(rows[found < 0, 1].sum())
     if stored is not None:
         found = np.where(np.isin(found, small), -1, found)

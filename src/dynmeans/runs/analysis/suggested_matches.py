@@ -143,9 +143,8 @@ def format_suggested_matches(links: list[SuggestedMatch], max_gap: float) -> Arg
     longest = max(link.gap for link in links)
     are = "was" if len(links) == 1 else "were"
     return ArgumentText(
-        f"{format_count(len(links), 'cluster')} {are} born where a forgotten one had been, "
-        f"after up to {longest:.4g} steps unseen: perhaps the same ones. "
-        f"{{suggested_matches}} lists them; "
-        f"remember them from the beginning with {{max_gap={math.ceil(_ROOM * longest + 1)}}} in "
-        f"place of {max_gap:.3g}."
+        f"{format_count(len(links), 'cluster')} {are} born near a forgotten one, after up to "
+        f"{longest:.4g} inactive steps, and may be the same. {{suggested_matches}} lists them; "
+        f"{{max_gap={math.ceil(_ROOM * longest + 1)}}} instead of {max_gap:.3g} would have "
+        "remembered them."
     )

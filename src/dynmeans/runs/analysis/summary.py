@@ -32,7 +32,7 @@ def summarize_run(
     return [
         *facts_of(run),
         *(text.render(name_of) for text in advice),
-        *(f"Doubtful: {text.render(name_of)}" for text in doubts),
+        *(f"Warning: {text.render(name_of)}" for text in doubts),
     ]
 
 
@@ -40,7 +40,7 @@ def facts_of(run: Run) -> list[str]:
     """Return the sentences of the summary that advise nothing."""
     status = run.status()
     if run.penalties is None or not status.n_windows:
-        return ["Nothing was taken in yet."]
+        return ["No window was processed yet."]
     return [*_numbers(run, status), *_changes(run), *_count_excluded(status)]
 
 
@@ -69,7 +69,7 @@ def _numbers(run: Run, status: RunStatus) -> Iterator[str]:
     )
     short = sum(row["n_windows"] == 1 for row in clusters)
     if 2 * short > len(clusters) > 1:
-        yield f"{short:,} of them were seen in one window only."
+        yield f"{short:,} of them were active in one window only."
     most = max(clusters, key=lambda row: float(row["n_points"]))
     share = float(most["n_points"]) / max(status.n_rows, 1)
     features = [name for name in run.config.features if not is_of_vector(name)]
@@ -78,7 +78,7 @@ def _numbers(run: Run, status: RunStatus) -> Iterator[str]:
     seen = "every window" if in_all else format_count(most["n_windows"], "window")
     yield (
         f"The largest is {_cluster_text(run, most['cluster_id'])}, with "
-        f"{format_count(most['n_points'], 'point')} in all ({share:.0%}), seen in {seen}"
+        f"{format_count(most['n_points'], 'point')} in all ({share:.0%}), active in {seen}"
         f"{f', last at {where}' if where else ''}."
     )
 
@@ -89,11 +89,11 @@ def _changes(run: Run) -> Iterator[str]:
         times = Counter(row["cluster_id"] for row in back)
         who = ", ".join(f"{_cluster_text(run, k)} ({n})" for k, n in times.most_common(_MOST))
         yield (
-            f"{format_count(len(times), 'cluster')} came back under the same number, "
+            f"{format_count(len(times), 'cluster')} returned under the same ID, "
             f"{format_count(len(back), 'time')} in all, after at most "
-            f"{max(row['gap'] for row in back):.3g} steps of time; the most often: {who}."
+            f"{max(row['gap'] for row in back):.3g} steps; most often: {who}."
         )
-    for kind, noun, verb in (("split", "split", "split off"), ("merged", "merger", "went into")):
+    for kind, noun, verb in (("split", "split", "split off"), ("merged", "merge", "merged into")):
         if rows := _events_of_kind(run, kind):
             *_, last = rows
             when = window_names(run.store).get(last["step"]) or f"window {last['step']}"
@@ -115,16 +115,18 @@ def _events_of_kind(run: Run, kind: str) -> list[Any]:
 def _count_excluded(status: RunStatus) -> list[str]:
     counts = (
         (status.n_dropped_rows, "because a value is missing or cannot be read"),
-        (status.n_late_rows, "because they came too late"),
+        (status.n_late_rows, "because they were late"),
         (status.n_dead_letters, "because they could not be read"),
     )
-    told = [f"{format_count(n, 'row')} left out {reason}." for n, reason in counts if n]
+    told = [f"{format_count(n, 'row')} dropped {reason}." for n, reason in counts if n]
     if n := status.n_noise:
         told.append(
             f"{format_count(n, 'row')} of noise, with the label -1: far from every cluster."
         )
     if n := status.n_unconfirmed:
-        told.append(f"{format_count(n, 'cluster')} unconfirmed: too small or seen too seldom.")
+        told.append(
+            f"{format_count(n, 'cluster')} unconfirmed: too small or active in too few windows."
+        )
     if n := status.n_wordless:
         told.append(f"{format_count(n, 'row')} without a word: noise, with the label -1.")
     return told

@@ -53,8 +53,8 @@ def stop_word_note(run: Run) -> ArgumentText | None:
     if len(common) < 2:
         return None
     return ArgumentText(
-        f"{len(common)} of the {len(first)} largest topics are named by words that stand beside "
-        "any other word, as stop words do: {}. Leave them out by {language=...} or "
+        f"{len(common)} of the {len(first)} largest topics are named by words that occur beside "
+        "any other word, like stop words: {}. Remove them with {language=...} or "
         "{stop_words=...}.",
         ", ".join(common),
     )

@@ -76,7 +76,7 @@ def _check_same(run: Run, options: WindowOptions, opened: Callable[[], Source]) 
         except ValueError as error:
             raise InputError(
                 "",
-                "labels would be put beside other rows than theirs: {}",
+                "the input does not match the rows of this run: {}",
                 str(error).rstrip("."),
                 hint="Name a file that holds the rows of the run with {input=...}. Labels alone "
                 "({labels_only=True}) need none.",

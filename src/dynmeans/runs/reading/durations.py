@@ -283,7 +283,7 @@ def parse_number_length(text: str) -> NumberLength:
             "every",
             "must be a plain number, because the time column holds numbers",
             got=text,
-            hint="If they count seconds or milliseconds since 1970, say so with {time_unit}.",
+            hint="If they count seconds or milliseconds since 1970, set {time_unit}.",
         ) from error
     if not (width > 0 and math.isfinite(width)):
         raise InputError("every", "must be greater than 0", got=text)

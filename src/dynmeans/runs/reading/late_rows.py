@@ -55,6 +55,6 @@ def late_warning(share: float) -> str | None:
         return None
     return (
         f"most rows come too late: {share:.0%} of the last rows belong to windows that are closed. "
-        "Correct the clock of the rows that are ahead of them, or start a run with a longer "
-        "the allowed lateness."
+        "Correct the clock of the rows that are ahead of them, or allow "
+        "more lateness in a new run."
     )

@@ -21,7 +21,7 @@ from dynmeans.runs.reading.window import WindowOptions
 _ISO = "such as 2024-03-31 14:05:00+01:00"
 _OTHER_FORM = "If it has another form, give that as {time_format=...}, say '%d.%m.%Y %H:%M'."
 
-_COMMA = "If the comma is a decimal comma, say so with {decimal=...}."
+_COMMA = "If the comma is a decimal comma, set {decimal=...}."
 _QUERY = "A query ({sql=...}) may turn such text into numbers."
 _DROP_OR_QUERY = f"{{on_missing='drop'}} leaves such rows out, and counts them. {_QUERY}"
 # 1.234,5, 50 % and 3 km are numbers to a reader, whatever they are written with; #DIV/0! is none.

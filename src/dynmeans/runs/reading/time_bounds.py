@@ -52,11 +52,11 @@ class TimeBounds:
             raise InputError("every", rule, row, time)
         raise InputError(
             "time",
-            ": {} has the time {:g}; such numbers are too large to be told apart",
+            ": {} has the time {:g}; such numbers are too large to be distinguished",
             row,
             time,
-            hint="If times count milliseconds, microseconds or nanoseconds since 1970, say so "
-            "with {time_unit=...}.",
+            hint="If times count milliseconds, microseconds or nanoseconds since 1970, set "
+            "{time_unit=...}.",
         )
 
     def _hint(self, time: float) -> str:

@@ -90,75 +90,74 @@ class WindowOptions:
 
     features: tuple[str, ...] = option(
         (),
-        "Numeric columns to cluster by: 'a,b,c', patterns such as 'x_*', columns of vectors, or "
-        "fields such as sensor.temp; may be repeated.",
+        "Numeric columns to cluster by: 'a,b,c', patterns such as 'x_*', columns of vectors, "
+        "or fields such as sensor.temp; may be repeated.",
         list,
         flag="-f",
     )
     text: str | None = option(
         None,
-        "In place of `features`, a column of text: rows are clustered by their words, which are "
-        "learned window by window, and clusters are named by words that most of their rows share.",
+        "Instead of `features`, a text column: rows are clustered by their words, and "
+        "clusters are named by words that most of their rows share.",
     )
     language: str = option(
         "en",
-        "Languages of `text`, whose stop words are left out: en, or several such as en,de (those "
-        "other than English need the package stopwordsiso), or none.",
+        "Languages of `text`, whose stop words are removed: en, several such as en,de "
+        "(others than English need the package stopwordsiso), or none.",
     )
     stop_words: tuple[str, ...] = option(
-        (), "Further words of `text` to leave out; may be repeated.", list
+        (), "Further words of `text` to remove; may be repeated.", list
     )
     time: str | None = option(None, "Column of times; rows are read in order of time.", flag="-t")
     every: str | None = option(
         None,
-        "Length of a window: 500ms, 30min, 6h, 1d, 1w, 1mo, 1y; a plain number where times are "
-        "plain numbers. Days and longer follow the calendar of `timezone`.",
+        "Length of a window: 500ms, 30min, 6h, 1d, 1w, 1mo, 1y, or a number if times are "
+        "numbers. Days and longer follow the calendar of `timezone`.",
     )
     rows_per_window: int | None = option(None, "One window for every N rows.", int, metavar="N")
     window_column: str | None = option(
         None,
-        "One window for each value of this column; integers that are missing count as empty "
-        "windows.",
+        "One window for each value of this column; missing integers count as empty windows.",
     )
     timezone: str = option("UTC", "Time zone of the calendar, and of times without an offset.")
     time_unit: str | None = option(
-        None, "For times that are numbers since 1970.", choices=TIME_UNITS
+        None, "Unit of times that are numbers since 1970.", choices=TIME_UNITS
     )
     time_format: str | tuple[str, ...] | None = option(
         None,
-        "Format of times that are text and not like 2024-03-31 14:05, such as '%d.%m.%Y %H:%M'; "
-        "may be repeated, and the first that fits is used.",
+        "Format of times that are text and not like 2024-03-31 14:05, such as '%d.%m.%Y "
+        "%H:%M'; may be repeated, and the first that fits is used.",
         list,
     )
-    id: str | None = option(None, "Column that names the rows; numbers by default.")
+    id: str | None = option(None, "Column with the IDs of rows; by default their numbers.")
     weight: str | None = option(None, "Column of weights: a row of weight 2 counts as two.")
-    truth: str | None = option(None, "Column of true identities, kept for score and report.")
+    truth: str | None = option(None, "Column of true labels, stored for score and report.")
     on_missing: str = option(
         defaults_of("Run")["on_missing"],
-        "What to do with rows that lack a finite value or a readable time: drop (and count them), "
-        "or error, where a stream keeps such messages as dead letters.",
+        "Rows without a finite value or a readable time: drop (and count them), or error; in "
+        "a stream they become dead letters.",
         choices=("drop", "error"),
     )
     keep_last_open: bool = option(
-        False, "Leave the last window open until the next time: for an input that grows.", bool
+        False, "Keep the last window open until the next run: for an input that grows.", bool
     )
     allowed_lateness: str = option(
-        "0", "Live sources: how far behind the latest time a row may be."
+        "0", "Live sources: how far a row may be behind the latest time."
     )
     on_late: str = option(
         "error",
-        "Live sources: what to do with rows later than that: error (in a stream, a dead letter), "
-        "or drop (and count them).",
+        "Live sources: rows that are later: error (in a stream, a dead letter), or drop (and "
+        "count them).",
         choices=("drop", "error"),
     )
     max_ahead: str | None = option(
         None,
-        "Live sources: how far a row may be ahead of all others, such as 2h; beyond that, rows "
-        "are only taken if several agree; by default 100 windows.",
+        "Live sources: how far a row may be ahead of all others, such as 2h; rows beyond are "
+        "used only if several agree; by default 100 windows.",
     )
     deduplicate: bool = option(
         False,
-        "Streams: treat a row whose `id` is already in an open window as the same row, sent twice.",
+        "Streams: ignore a row whose `id` is already in an open window.",
         bool,
     )
 

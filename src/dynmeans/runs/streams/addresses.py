@@ -153,11 +153,11 @@ def open_stream(text: str, columns: tuple[str, ...], stop: threading.Event) -> "
     return made
 
 
-def open_sink(text: str, stop: threading.Event) -> "Sink":
+def open_sink(text: str, stop: threading.Event, argument: str = "stream") -> "Sink":
     """Return the place at an address that labels and events are sent to."""
     if not is_address(text):
         known = ", ".join(f"{name}://" for name in sorted(_connectors()))
-        raise InputError("to", f"must begin with one of {known}, got one {NOT_SHOWN}")
+        raise InputError(argument, f"must begin with one of {known}, got one {NOT_SHOWN}")
     made: Sink = _module(text).open_sink(parse_address(text), stop)
     return made
 

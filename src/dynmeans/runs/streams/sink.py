@@ -22,7 +22,7 @@ class ResultForwarder:
 
     def __init__(self, run: Run, address: str, kind: str, stop: threading.Event) -> None:
         self._run, self._kind = run, kind
-        self._sink: Sink = open_sink(address, stop)
+        self._sink: Sink = open_sink(address, stop, f"{kind}_to")
         self._sent_to = f"{kind} {parse_address(address)}"
         self._name = run.folder.resolve().name
         self._pause, self._next_try = FIRST_PAUSE, 0.0

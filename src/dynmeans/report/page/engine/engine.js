@@ -24,6 +24,12 @@ function checkedNumber(name, value, rule, holds) {
   return value;
 }
 
+function checkArrays(arrays) {
+  for (const [name, value] of Object.entries(arrays)) {
+    if (typeof value !== "object" || !Number.isInteger(value?.length)) refuse(name, "must be an array", typeof value);
+  }
+}
+
 // lambda, Q and tau from what was given: those, or lambda with maxGap and reach.
 function completePenalties(given) {
   const newPenalty = checkedNumber("newPenalty", given.newPenalty, "must be a number above 0", (x) => x > 0 && x < Infinity);
@@ -60,7 +66,7 @@ function driftFromReach(maxGap, reach) {
 class EngineStream {
   constructor(wasm, nFeatures, penalties, options) {
     this.wasm = wasm;
-    this.nFeatures = checkedNumber("nFeatures", nFeatures, "must be a whole number above 0", (n) => Number.isInteger(n) && n > 0);
+    this.nFeatures = checkedNumber("nFeatures", nFeatures, "must be a whole number from 1 to 10000", (n) => Number.isInteger(n) && n > 0 && n <= 10000);
     const { newPenalty, revivalPenalty, drift, revival, motion, moving, centers } = completePenalties(penalties);
     this.isOnSphere = centers === "sphere";
     const nInit = checkedNumber("nInit", options.nInit ?? 3, `must be a whole number from 1 to ${MAX_ORDERS}`, (n) => Number.isInteger(n) && n > 0 && n <= MAX_ORDERS);
@@ -83,6 +89,7 @@ class EngineStream {
   // Clusters the next batch: its points row by row. `elapsed` is the time since the batch before.
   step(points, { weights = null, elapsed = 1 } = {}) {
     this.checkOpen();
+    checkArrays({ points, ...(weights === null || weights === undefined ? {} : { weights }) });
     const nPoints = points.length / this.nFeatures;
     if (!Number.isInteger(nPoints)) refuse("points", `must hold ${this.nFeatures} numbers for each row`, `${points.length} numbers`);
     if (weights && weights.length !== nPoints) refuse("weights", `must hold one number for each of ${nPoints} points`, weights.length);
@@ -158,9 +165,10 @@ class Engine {
 
   // All batches of a stream, one after the other, each an array of numbers row by row.
   cluster(batches, penalties, { nFeatures = 2, elapsed = null, ...options } = {}) {
+    checkArrays({ batches });
     const stream = this.open(nFeatures, penalties, options);
     try {
-      const steps = batches.map((points, t) => {
+      const steps = Array.from(batches, (points, t) => {
         stream.step(points, { elapsed: elapsed?.[t] ?? 1 });
         return {
           labels: stream.column("labels"),

@@ -19,12 +19,11 @@ class ReadingOptions:
     What each field means is in its `metadata`, from which the options of the command are made.
     """
 
-    sql: str | None = option(None, "One SELECT to read, where the input is called source.")
-    decimal: str = option(
-        ".", "What stands before the decimals of a number in text.", choices=_DECIMALS
-    )
+    sql: str | None = option(None, "One SELECT to read; the input is called source.")
+    decimal: str = option(".", "Decimal mark of numbers in text.", choices=_DECIMALS)
     encoding: str = option(
-        UTF8, "Encoding of CSV files and JSON lines: cp1252, utf-16 and all that Python knows."
+        UTF8,
+        "Encoding of CSV and JSON Lines files: cp1252, utf-16 or any other that Python supports.",
     )
 
     def __post_init__(self) -> None:
