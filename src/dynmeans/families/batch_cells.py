@@ -130,11 +130,11 @@ def _scatter_along(cells: Cells, at: IntArray, units: FloatArray) -> FloatArray:
         start = cells.starts[at[pairs[0]]]
         rows = cells.residuals[start : start + int(cells.counts[at[pairs[0]]])]
         found[pairs] = np.sum((rows @ units[pairs].T) ** 2, axis=0)
-    found[small] = _projected(cells, at[small], units[small])
+    found[small] = _project(cells, at[small], units[small])
     return found
 
 
-def _projected(cells: Cells, at: IntArray, units: FloatArray) -> FloatArray:
+def _project(cells: Cells, at: IntArray, units: FloatArray) -> FloatArray:
     counts = cells.counts[at].astype(np.int64)
     found = np.zeros(len(at))
     step = max(1, int(_MAX_NUMBERS / max(counts.sum() / max(len(at), 1) * units.shape[1], 1.0)))
