@@ -135,7 +135,7 @@ def _texts() -> str:
         (f"{name}, published", "the parts, alpha and beta", f"{nmi:.3f}", _NO_ROW, _NO_ROW)
         for name, nmi in NEWS.items()
     ]
-    return table(("News-T", "given, beside the texts", "NMI", "topics (152)", "seconds"), lines)
+    return table(("News-T", "given, besides the texts", "NMI", "topics (152)", "seconds"), lines)
 
 
 def tables() -> dict[str, str]:

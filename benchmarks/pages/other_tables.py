@@ -19,7 +19,7 @@ MOTION_WAYS = {
     "the motion that is chosen": "chosen",
     "velocity as more features": "velocity as features",
     "Kalman filters, Hungarian matching of each batch's clusters": "Kalman, Hungarian",
-    "MiniBatchKMeans, told K": "MiniBatchKMeans, told K",
+    "MiniBatchKMeans, told K": "MiniBatchKMeans, *K given*",
 }
 
 
@@ -68,8 +68,8 @@ def few_alternatives() -> dict[str, str]:
         for key in ("accuracy_global", "accuracy_per_step")
     ]
     head = (
-        *("method", "returns: identities kept", "returns: per batch"),
-        *("paper's data: identities kept", "paper's data: per batch"),
+        *("method", "returns: IDs kept", "returns: per batch"),
+        *("paper's data: IDs kept", "paper's data: per batch"),
     )
     rows = [
         (

@@ -18,7 +18,7 @@ def tables() -> dict[str, str]:
         "searches: steps": _steps(found["steps"]),
         "searches: label-free": _label_free(found["label-free"]),
         "searches: neighbor": table(
-            ("search", "seeds", "windows with two groups under one name", "groups renamed"),
+            ("search", "seeds", "windows with two groups under one ID", "groups with a new ID"),
             [(r["search"], r["n_seeds"], r["merged"], r["lost"]) for r in found["neighbor"]],
         ),
     }

@@ -39,7 +39,7 @@ def _rings(rows: Sequence[dict[str, Any]]) -> str:
         names = np.mean([row["n_identities"] for row in found])
         mean, least = np.mean(accuracies), min(accuracies)
         body.append((f"`{space}`", f"{mean:.3f}", f"{least:.3f}", f"{names:.0f}"))
-    return table(("", "global accuracy, mean", "least", "names for 3 rings"), body)
+    return table(("", "global accuracy, mean", "least", "IDs for 3 rings"), body)
 
 
 def _times(rows: Sequence[dict[str, Any]]) -> str:

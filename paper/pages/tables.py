@@ -186,7 +186,7 @@ def worth_its_cost() -> str:
             ms = 1e3 * taken.loc[k, column] / config_of(noise).n_steps
             shares = [f"{100 * means.loc[k, s]:.0f}" if k in means.index else "" for s in _WORTH]
             rows[-1] += [*shares, f"{ms:.2g}"]
-    shown = ("per step, %", "with identities, %", "ms")
+    shown = ("per step, %", "with IDs, %", "ms")
     return markdown(["", *(f"K = {k}, {name}" for k in ks for name in shown)], rows)
 
 
