@@ -53,12 +53,12 @@ def _section(name: str, command: Any, described: dict[str, str]) -> str:
     if examples.strip():
         commands = [" ".join(part.split()) for part in examples.strip().split("\n\n")]
         lines += ["```sh", *commands, "```", ""]
-    lines += _table("", arguments)
+    lines += _list("", arguments)
     repeated = [option for option in options if _row(option) in described]
     new = [option for option in options if option not in repeated]
     in_order = sorted(new, key=lambda option: _panel_place(option, options))
     for panel, group in groupby(in_order, key=_panel):
-        lines += _table(panel, list(group))
+        lines += _list(panel, list(group))
     lines += _references(repeated, described)
     described.update({_row(option): name for option in new})
     return "\n".join(lines)
@@ -93,15 +93,15 @@ def _panel_place(option: Any, options: list[Any]) -> int:
     return [_panel(other) for other in options].index(_panel(option))
 
 
-def _table(title: str, parameters: list[Any]) -> list[str]:
+def _list(title: str, parameters: list[Any]) -> list[str]:
     if not parameters:
         return []
     head = [f"**{title}**", ""] if title else []
-    return [*head, "| | |", "|---|---|", *map(_row, parameters), ""]
+    return [*head, *map(_row, parameters), ""]
 
 
 def _row(parameter: Any) -> str:
-    return f"| {_names(parameter)} | {_escaped(parameter.help or '')}{_default(parameter)} |"
+    return f"- {_names(parameter)}: {_escaped(parameter.help or '')}{_default(parameter)}"
 
 
 def _names(parameter: Any) -> str:
@@ -124,7 +124,7 @@ def _default(parameter: Any) -> str:
 
 
 def _escaped(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*")
+    return " ".join(text.split()).replace("<", "&lt;").replace("*", "\\*")
 
 
 if __name__ == "__main__":

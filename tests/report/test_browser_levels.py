@@ -221,3 +221,36 @@ def test_matches_that_a_warning_suggests_are_shown_as_one_and_apart_again(shown)
     assert shown.text("#warnings .plain") == "Show apart"
     shown.click("#warnings .plain")
     assert dict(shown.run(sizes)) == before
+
+
+def test_a_warning_that_advises_a_level_has_a_button_for_it(shown):
+    levels_of(shown)
+    warning = [{"text": "Few are many.", "advises": {"level": "'coarse'"}}]
+    shown.run("dynmeansReport.describe({ warnings: arguments[0] })", warning)
+    assert shown.text("#warnings .plain") == "Show the level coarse"
+    shown.click("#warnings .plain")
+    assert shown.find("#level-coarse").get_attribute("aria-pressed") == "true"
+
+
+def test_the_number_of_a_subcluster_finds_the_cluster_that_it_is_part_of(shown):
+    left, *_, right = levels_of(shown)
+    shown.click("#level-default")
+    shown.find("#lives-find").send_keys(str(left[1]))
+    shown.settle()
+    assert shown.text("#found") == f"{left[1]} is a part of Cluster {left[0]}"
+    assert shown.text("#details-name") == f"Cluster {left[0]}"
+    shown.click("#level-coarse")
+    shown.find("#lives-find").clear()
+    shown.find("#lives-find").send_keys(str(right[0]))
+    shown.settle()
+    assert shown.text("#found") == f"{right[0]} is noise at this level"
+
+
+def test_a_cluster_that_is_seen_after_it_was_forgotten_is_not_said_to_be_forgotten(shown):
+    status = shown.run(
+        "const {store} = dynmeansReport; const one = store.clusters.get(0);"
+        "Object.assign(one, {batches: [0, 3], slots: [0, 0]});"
+        "one.events.push({kind: 'forgotten', batch: store.batches[2], id: 0});"
+        "return [0, 1, 2, 3, 4].map((index) => one.status(index))"
+    )
+    assert status == ["seen", "unseen", "forgotten", "seen", "unseen"]

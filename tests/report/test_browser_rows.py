@@ -227,3 +227,12 @@ def test_the_summary_calls_clusters_as_the_lists_do(shown):
         "return dynmeansReport.store.header.summary"
     )))[1]  # fmt: skip
     assert f"{names[int(largest)]} (cluster {largest})" in shown.text("#summary-lead")
+
+
+def test_contents_begin_with_clusters_that_have_more_of_the_filtered_rows(shown):
+    value = shown.text("#histograms .value-row .value-name")
+    shown.click("#histograms .value-row")
+    shown.click("[data-key='tab-Contents']")
+    first, *_ = shown.texts("#contents .entry")
+    assert value in first
+    assert "160 of 160" in first

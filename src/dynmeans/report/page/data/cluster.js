@@ -28,8 +28,10 @@ class Cluster {
     return low;
   }
 
-  find(kind) {
-    return this.events.find((event) => event.kind === kind);
+  // Where it was forgotten, unless it was seen again until the given batch, as one of several members.
+  endBy(index) {
+    const end = this.events.findLast(({ kind, batch }) => kind === "forgotten" && batch.index <= index);
+    return end && end.batch.index > this.batches[this.seenUntil(index) - 1] ? end : null;
   }
 
   // seen, unseen (but remembered), forgotten or unborn, in the given batch
@@ -37,7 +39,6 @@ class Cluster {
     const n = this.seenUntil(index);
     if (n === 0) return "unborn";
     if (this.batches[n - 1] === index) return "seen";
-    const end = this.find("forgotten");
-    return end && end.batch.index <= index ? "forgotten" : "unseen";
+    return this.endBy(index) ? "forgotten" : "unseen";
   }
 }

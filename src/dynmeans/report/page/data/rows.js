@@ -68,6 +68,7 @@ class Rows {
     });
     this.nIds = this.owner.reduce((most, id) => Math.max(most, id), -1) + 1;
     this.counts = null;
+    this.sizes = null;
   }
 
   // Hours where windows or rows are finer than a day, weekdays where there is more than one.
@@ -157,9 +158,28 @@ class Rows {
     if (!this.counts) {
       const { fails, owner } = this;
       this.counts = new Uint32Array(this.nIds);
-      for (let at = 0; at < fails.length; at += 1) if (fails[at] === 0 && owner[at] >= 0) this.counts[owner[at]] += 1;
+      this.nPassed = 0;
+      for (let at = 0; at < fails.length; at += 1) {
+        if (fails[at] !== 0) continue;
+        this.nPassed += 1;
+        if (owner[at] >= 0) this.counts[owner[at]] += 1;
+      }
     }
     return this.counts[id] ?? 0;
+  }
+
+  // Rows of a cluster that pass, beyond those that would if the filters had nothing to do with it.
+  excess(id) {
+    return this.count(id) - (this.nOf([id]) * this.nPassing) / Math.max(1, this.fails.length);
+  }
+
+  // Rows of clusters on the page, whether they pass or not.
+  nOf(ids) {
+    if (!this.sizes) {
+      this.sizes = new Uint32Array(this.nIds);
+      for (const id of this.owner) if (id >= 0) this.sizes[id] += 1;
+    }
+    return ids.reduce((sum, id) => sum + (this.sizes[id] ?? 0), 0);
   }
 
   // How many rows of each bin pass all filters but that of the column itself.
@@ -174,9 +194,8 @@ class Rows {
   }
 
   get nPassing() {
-    let n = 0;
-    for (const fails of this.fails) if (fails === 0) n += 1;
-    return n;
+    if (!this.counts) this.count(0);
+    return this.nPassed;
   }
 
   clear() {

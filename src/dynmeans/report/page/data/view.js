@@ -3,9 +3,12 @@
 const READING = 250; // milliseconds
 
 const TAIL = 10; // batches
-const MOST_TAILS = 100; // clusters in a batch: of more, tails hide the points
+const MOST_TAILS = 100; // clusters with a tail: of more, tails hide the points
 
-const usualTail = ({ batches, lastFull }) => (batches[lastFull].ids.length > MOST_TAILS ? 0 : TAIL);
+function usualTail({ batches, lastFull }) {
+  const recent = batches.slice(Math.max(0, lastFull - TAIL), lastFull + 1);
+  return new Set(recent.flatMap(({ ids }) => Array.from(ids))).size > MOST_TAILS ? 0 : TAIL;
+}
 
 class View {
   constructor(store) {

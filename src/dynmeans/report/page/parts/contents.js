@@ -8,11 +8,12 @@ class Contents {
   }
 
   parts() {
+    const { view } = this;
     const groups = this.groups();
     const shown = groups.slice(0, this.nShown);
     const more = groups.length - shown.length;
     return [
-      make("p", { class: "hint" }, `${plural(groups.reduce((n, { ids }) => n + ids.length, 0), "cluster")}, the largest first. Choosing one moves the picture.`),
+      make("p", { class: "hint" }, `${plural(groups.reduce((n, { ids }) => n + ids.length, 0), "cluster")}, ${view.rows.isActive ? "those with more of the filtered rows than others have" : "the largest"} first. Choosing one moves the picture.`),
       make("ul", { class: "contents", id: "contents" }, ...shown.map((group) => this.entry(group))),
       ...(more > 0 ? [make("button", { type: "button", class: "plain", "data-key": "more", onclick: () => this.showMore() }, `${formatCount(more)} more`)] : []),
     ];
@@ -29,27 +30,30 @@ class Contents {
     const families = new Map();
     for (const { id, batches, total } of store.clusters.values()) {
       if (!batches.length || !view.isListed(id)) continue;
+      const size = view.rows.isActive ? view.rows.count(id) : total;
       const family = view.family(store.shownAs(id));
-      if (!families.has(family)) families.set(family, { family, ids: [], total: 0, largest: id, most: -1 });
+      if (!families.has(family)) families.set(family, { family, ids: [], total: 0, rank: 0, largest: id, most: -1 });
       const group = families.get(family);
       group.ids.push(id);
-      group.total += total;
-      if (total > group.most) Object.assign(group, { largest: id, most: total });
+      group.total += size;
+      group.rank += view.rows.isActive ? view.rows.excess(id) : size;
+      if (size > group.most) Object.assign(group, { largest: id, most: size });
     }
-    return [...families.values()].sort((a, b) => b.total - a.total || a.family - b.family);
+    return [...families.values()].sort((a, b) => b.rank - a.rank || a.family - b.family);
   }
 
   entry({ family, ids, total, largest }) {
     if (ids.length === 1) return make("li", {}, this.button(ids, ids[0], total));
     const isOpen = this.open.has(family);
-    const { clusters } = this.store;
+    const { rows } = this.view;
+    const sizeOf = (id) => (rows.isActive ? rows.count(id) : this.store.clusters.get(id).total);
     const toggle = make("button", { type: "button", class: "quiet fold", "data-key": `fold-${family}`, "aria-expanded": String(isOpen), "aria-label": `Clusters of family ${family}` }, isOpen ? "▾" : "▸");
     toggle.addEventListener("click", () => {
       if (!this.open.delete(family)) this.open.add(family);
       this.view.notify(new Set(["examples"]));
     });
-    const order = isOpen ? [...ids].sort((a, b) => clusters.get(b).total - clusters.get(a).total).slice(0, N_CONTENTS) : [];
-    const inner = isOpen ? [make("ul", {}, ...order.map((id) => make("li", {}, this.button([id], id, clusters.get(id).total))))] : [];
+    const order = isOpen ? [...ids].sort((a, b) => sizeOf(b) - sizeOf(a)).slice(0, N_CONTENTS) : [];
+    const inner = isOpen ? [make("ul", {}, ...order.map((id) => make("li", {}, this.button([id], id, sizeOf(id)))))] : [];
     return make("li", {}, make("div", { class: "contents-group" }, toggle, this.button(ids, largest, total)), ...inner);
   }
 
@@ -58,9 +62,15 @@ class Contents {
     const name = ids.length > 1 ? `${store.label(id)} and ${formatCount(ids.length - 1)} more` : store.label(id);
     const button = make("button", { type: "button", class: "size entry", "data-key": `entry-${ids.length > 1 ? "family-" : ""}${id}`, onclick: () => this.choose(ids, id) },
       make("span", { class: "row-name" }, looks.badge(id), unseen(ids.length > 1 || name !== String(id) ? "" : "Cluster "), name),
-      make("span", { class: "value" }, formatCount(total), unseen(" points")));
+      make("span", { class: "value" }, this.sizeText(ids, total), unseen(" points")));
     button.classList.toggle("is-now", ids.some((one) => slotOf(view.batch, one) >= 0));
     return button;
+  }
+
+  // All points, or those of the filtered rows among the rows on the page.
+  sizeText(ids, total) {
+    const { rows } = this.view;
+    return rows.isActive ? `${formatCount(total)} of ${formatCount(rows.nOf(ids))}` : formatCount(total);
   }
 
   // To the last batch with any of them, if none is in this one, and to where they are.

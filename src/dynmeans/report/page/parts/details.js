@@ -171,7 +171,7 @@ class Details {
     const when = (index) => this.text.batch(batches[index]);
     const n = cluster.batches.length;
     const most = cluster.counts.reduce((best, count, row) => (count > cluster.counts[best] ? row : best), 0);
-    const end = cluster.find("forgotten");
+    const end = cluster.endBy(Infinity);
     const facts = [
       ["In this batch", this.here(cluster)],
       ["First seen", when(cluster.batches[0])],

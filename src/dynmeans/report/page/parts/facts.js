@@ -42,7 +42,7 @@ class Facts {
       ["clusters", formatCount(this.store.nShown ?? Math.max(header.n_clusters, this.store.clusters.size))],
       ["in the last batch", formatCount(batches[last].nSeen)],
       ["returns", formatCount(returns)],
-      ...(header.counts?.n_noise ? [["noise", `${formatNumber((100 * header.counts.n_noise) / Math.max(1, header.counts.n_rows), 2)} %`]] : []),
+      ...(header.counts ? [["noise", `${formatNumber((100 * header.counts.n_noise) / Math.max(1, header.counts.n_rows), 2)} %`]] : []),
       ...this.lag(),
       ...header.scores.filter(({ name }) => name in HEADLINES).map(({ name, value }) => [HEADLINES[name], value === null ? "–" : `${(100 * value).toFixed(1)} %`]),
     ];

@@ -32,7 +32,11 @@ class Filters {
     const inRows = hits?.n ? ` · ${plural(hits.n, "row")} in ${plural(hits.nClusters, "cluster")}` : "";
     const inNames = found.length ? `${formatCount(found.length)} found` : inRows ? "no name" : "nothing found";
     byId("found").textContent = isEmpty ? "" : `${inNames}${inRows}`;
-    if (found.length) view.set({ selected: found[0], region: null });
+    const whole = /^\d+$/.test(text.trim()) && !store.clusters.has(Number(text)) ? store.wholeOf?.(Number(text)) : null;
+    if (typeof whole === "number") {
+      byId("found").textContent = whole < 0 ? `${text.trim()} is noise at this level` : `${text.trim()} is a part of ${store.fullName(whole)}`;
+      view.set({ selected: whole < 0 ? null : whole, region: null });
+    } else if (found.length) view.set({ selected: found[0], region: null });
   }
 
   draw() {

@@ -46,7 +46,7 @@ class Remedies {
   of({ advises = {} }) {
     const found = REMEDIES.filter(({ names }) => names.some((name) => name in advises)).flatMap((remedy) => {
       const act = remedy.act(this, advises);
-      return act ? [{ text: typeof remedy.text === "string" ? remedy.text : remedy.text(this), act }] : [];
+      return act ? [{ text: typeof remedy.text === "string" ? remedy.text : remedy.text(this, advises), act }] : [];
     });
     return found.filter(({ text }, row) => found.findIndex((other) => other.text === text) === row).slice(0, 2);
   }
@@ -63,9 +63,12 @@ class Remedies {
   }
 }
 
+const unquoted = (text) => text.replaceAll("'", "");
+
 const REMEDIES = [
   { names: ["families", "n_families"], text: "Join these", act: (remedies) => joinAct(remedies) },
   { names: ["min_cluster_size", "min_batches"], text: "Hide small ones", act: ({ view }) => () => view.set({ minSize: Math.max(view.minSize, 3), minLife: Math.max(view.minLife, 2) }) },
+  { names: ["level"], text: (_, { level }) => `Show the level ${unquoted(level)}`, act: ({ levels }, { level }) => (levels.option(unquoted(level)) ? () => levels.choose(unquoted(level)) : null) },
   { names: ["suggested_matches"], text: ({ levels }) => (levels.areMatched ? "Show apart" : "Show as one"), act: (remedies) => matchAct(remedies) },
   { names: ["max_gap"], text: "Remember them longer", act: (remedies, { max_gap: steps }) => (steps ? remedies.tried("maxGap", steps) : null) },
   { names: ["new_penalty", "n_clusters", "n_clusters_hint"], text: "Try a coarser scale", act: (remedies) => coarserAct(remedies) },

@@ -135,7 +135,7 @@ class Timeline {
 
   // Where its row ends: when it was forgotten, or with the last batch.
   endOf(cluster) {
-    const end = cluster.find("forgotten");
+    const end = cluster.endBy(Infinity);
     return end ? this.scale.x(end.batch.time) : this.scale.right;
   }
 
