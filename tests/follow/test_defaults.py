@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from dynmeans import DPMeans, DynamicMeans, Run, VisitingOrders, cluster, fit_anytime, fit_groups
+from dynmeans.cli.__main__ import main
 from dynmeans.cli.app import app_for
 from dynmeans.follow.defaults import (
     INTERFACES,
@@ -18,6 +19,7 @@ from dynmeans.follow.defaults import (
     defaults_of,
 )
 from dynmeans.follow.model_config import FIELDS, PARAMETERS, ModelConfig
+from dynmeans.inputs.old_names import OLD_NAMES
 from dynmeans.runs.cluster_job import ClusterJob
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import WindowOptions
@@ -195,3 +197,22 @@ def test_penalties_are_chosen_by_default_in_every_estimator():
         assert all(
             given[name].default == PARAMETERS[name].default for name in PARAMETERS if name in given
         )
+
+
+OF_CALLS = {*PARAMETERS, *signature(cluster).parameters}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [pair for pair in OLD_NAMES.items() if pair[1] in OF_CALLS]
+)
+def test_an_old_name_of_an_argument_is_answered_with_the_present_one(old, new):
+    with pytest.raises(TypeError, match=f"Did you mean '{new}'"):
+        cluster(ROWS, **{old: 1})
+
+
+@pytest.mark.parametrize(
+    "old", ["lateness", "hold_last", "until_idle", "keep", "unique_ids", "count"]
+)
+def test_an_old_name_of_an_option_is_answered_with_the_present_one(old, capsys):
+    assert main(["cluster", "rows.csv", f"--{old.replace('_', '-')}", "1"]) == 2
+    assert f"--{OLD_NAMES[old].replace('_', '-')}" in capsys.readouterr().err
