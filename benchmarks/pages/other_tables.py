@@ -19,7 +19,7 @@ MOTION_WAYS = {
     "the motion that is chosen": "chosen",
     "velocity as more features": "velocity as features",
     "Kalman filters, Hungarian matching of each batch's clusters": "Kalman, Hungarian",
-    "MiniBatchKMeans, told K": "MiniBatchKMeans, *K given*",
+    "MiniBatchKMeans, *K given*": "MiniBatchKMeans, K given",
 }
 
 

@@ -17,12 +17,12 @@ OURS = {
 OTHERS = {
     "best of 36 settings with one lambda, *by labels*": "best of 36 by labels",
     "DBSCAN, *best of 5 eps by labels*, last batch": "DBSCAN, best of 5 eps by labels, last batch",
-    "DBSCAN, *by labels*, tracked (`method=`)": "DBSCAN, best of 5 eps by labels, followed",
+    "DBSCAN, *by labels*, tracked (`method=`)": "DBSCAN, best of 5 eps by labels, tracked",
     "HDBSCAN of at least 5 points, last batch": "HDBSCAN, last batch",
-    "HDBSCAN, tracked (`method=`)": "HDBSCAN, followed",
-    "KMeans, *K given*, last batch": "KMeans told K, last batch",
-    "KMeans, *K given*, tracked (`method=`)": "KMeans told K, followed",
-    "MiniBatchKMeans, *K given*": "MiniBatchKMeans told K",
+    "HDBSCAN, tracked (`method=`)": "HDBSCAN, tracked",
+    "KMeans, *K given*, last batch": "KMeans, K given, last batch",
+    "KMeans, *K given*, tracked (`method=`)": "KMeans, K given, tracked",
+    "MiniBatchKMeans, *K given*": "MiniBatchKMeans, K given",
 }
 _MISSING = ""  # not measured
 # Published figures: stream, score, name, values, and the information that the methods used.

@@ -3,7 +3,7 @@
 Run as ``python -m benchmarks.quality.motion``. Parameters are chosen without labels on the first
 batches; the share of rows that keep their identity is global tracking accuracy on all. Beside still
 and steady motion: the motion that `suggest_penalties` chooses, velocity as more features, a Kalman
-tracker with Hungarian matching fed with clusters of each batch, and MiniBatchKMeans told K. Also
+tracker with Hungarian matching fed with clusters of each batch, and MiniBatchKMeans, K given. Also
 the time of a step with either motion, in one run. Writes benchmarks/results/quality/motion.json.
 """
 
@@ -84,7 +84,7 @@ def scores(stream: Stream, n_chosen_on: int) -> dict[str, Any]:
         "steady": lambda: follow(batches, n_chosen_on, "constant_velocity"),
         "velocity as features": lambda: follow(with_velocity(batches), n_chosen_on, "random_walk"),
         "Kalman, Hungarian": lambda: track_batches(batches, chosen.new_penalty, chosen.max_gap),
-        "MiniBatchKMeans, told K": lambda: mini_batches(batches, truth),
+        "MiniBatchKMeans, K given": lambda: mini_batches(batches, truth),
     }
     found: dict[str, Any] = {
         name: accuracy_global(truth, labels()) for name, labels in ways.items()

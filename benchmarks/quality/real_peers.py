@@ -1,6 +1,6 @@
-"""What others find in a stream: clusterers of single batches, matched or followed, and of streams.
+"""What others find in a stream: clusterers of single batches, matched or tracked, and of streams.
 
-Each is told what its name says; what is the best "by labels" is so by hindsight.
+Each is given what its name states; the best setting "by labels" is chosen in hindsight.
 """
 
 import importlib
@@ -30,15 +30,15 @@ def peers(batches: list[FloatArray], n_clusters: int) -> dict[str, Found]:
     makers: dict[str, list[Any]] = {
         "DBSCAN, best of 5 eps by labels": [DBSCAN(eps=m * eps, min_samples=5) for m in EPS],
         "HDBSCAN": [HDBSCAN(min_cluster_size=5, copy=True)],
-        "KMeans told K": [KMeans(n_clusters, n_init=3, random_state=0)],
+        "KMeans, K given": [KMeans(n_clusters, n_init=3, random_state=0)],
     }
     found: dict[str, Found] = {"best of 36 by labels": lambda: _settings(batches)}
     for name, clusterers in makers.items():
-        for memory, follow in (("last batch", _matched), ("followed", _followed)):
+        for memory, follow in (("last batch", _matched), ("tracked", _tracked)):
             found[f"{name}, {memory}"] = lambda follow=follow, clusterers=clusterers: [  # type: ignore[misc]
                 follow(batches, clusterer) for clusterer in clusterers
             ]
-    found["MiniBatchKMeans told K"] = lambda: [_mini_batches(batches, n_clusters)]
+    found["MiniBatchKMeans, K given"] = lambda: [_mini_batches(batches, n_clusters)]
     for name in ("DenStream", "DBSTREAM"):
         found[name] = lambda name=name: [_river(name, batches, eps)]  # type: ignore[misc]
     return found
@@ -90,8 +90,8 @@ def match_to_last(batches: list[FloatArray], found: list[IntArray]) -> list[IntA
     return labels
 
 
-def _followed(batches: list[FloatArray], clusterer: Any) -> list[IntArray]:
-    """Match the clusters of each batch to all that are remembered: our follower, nothing told."""
+def _tracked(batches: list[FloatArray], clusterer: Any) -> list[IntArray]:
+    """Match the clusters of each batch to all that are remembered, without parameters."""
     model = DynamicMeans(method=clusterer, max_gap=np.inf, random_state=0)
     labels: list[IntArray] = model.fit_sequence(batches)[0]
     return labels

@@ -119,7 +119,7 @@ def _typed_again(words, advice):
     return [*kept, flag, *([value] if value else [])]
 
 
-@pytest.mark.parametrize("given", ["", "--n-clusters=4", "--families", "--families --n-clusters=9"])
+@pytest.mark.parametrize("given", ["", "--n-clusters=4", "--families", "--n-clusters=9"])
 def test_what_a_doubt_advises_is_typed(tmp_path, capsys, given):
     (tmp_path / "rows.csv").write_text(bar_and_heap())
     words = ["cluster", str(tmp_path / "rows.csv"), "-t", "at", "--every", "1", "-f", "x,y"]

@@ -70,7 +70,7 @@ def test_splits_of_workers_without_memory_equal_the_whole_batch(seed, monkeypatc
     monkeypatch.setattr(
         Piece, "run", lambda piece, run, kept, positions, _=None: PieceRun(piece, run, positions)
     )
-    monkeypatch.setattr(Piece, "known", lambda piece, run: PieceRun(piece, run, None))
+    monkeypatch.setattr(Piece, "run_of", lambda piece, run: PieceRun(piece, run, None))
     check_stream(seed)
 
 

@@ -128,7 +128,7 @@ def test_an_ending_nobody_knows_is_told(tmp_path):
 def test_files_of_two_kinds_in_one_folder_are_refused(tmp_path):
     FRAME.to_csv(tmp_path / "a.csv")
     FRAME.to_parquet(tmp_path / "b.parquet")
-    with pytest.raises(ValueError, match="files of more than one kind"):
+    with pytest.raises(ValueError, match="files of several kinds"):
         find_files(str(tmp_path))
 
 
