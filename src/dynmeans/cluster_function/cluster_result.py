@@ -430,11 +430,12 @@ class ClusterResult:
         figsize : pair of float, optional
             Width and height of a new figure, in inches.
         """
+        from dynmeans.plots.figures import ShownFigure
         from dynmeans.plots.run_figure import run_figure
 
         with self.run() as run:
             figure = run_figure(run, kind, ax=ax, figsize=figsize)
-        if ax is None:
+        if ax is None and isinstance(figure, ShownFigure):
             figure.is_shown = display_figure(figure)
         return figure
 

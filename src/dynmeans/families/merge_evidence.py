@@ -44,7 +44,7 @@ def merge_evidence(evidence: Evidence, other: Evidence, new_ids: IntArray) -> Ev
     pair_ids = np.concatenate([merged.pair_ids, new_ids[other.pair_ids]])
     pairs = np.concatenate([merged.pairs, other.pairs])
     flipped = np.flatnonzero(pair_ids[:, 0] > pair_ids[:, 1])
-    sides = [NearPairs.COLUMNS.index(name) for name in _FLIPPED]
+    sides = np.array([NearPairs.COLUMNS.index(name) for name in _FLIPPED])
     pairs[np.ix_(flipped, sides)] = pairs[np.ix_(flipped, sides[::-1])]
     pair_ids, places = np.unique(np.sort(pair_ids, axis=1), axis=0, return_inverse=True)
     summed = np.zeros((len(pair_ids), pairs.shape[1]))

@@ -90,7 +90,7 @@ def _merge_clusters(
     names, rows = np.unique(ids, return_inverse=True)
     weights = np.concatenate([own.weights, added.weights])
     ages = np.concatenate([own.ages, added.ages])
-    total = np.bincount(rows, weights)
+    total = np.bincount(rows, weights).astype(np.float64)
 
     def mean(name: str) -> FloatArray | None:
         parts = getattr(own, name), getattr(added, name)
@@ -115,7 +115,7 @@ def _merge_clusters(
         youngest,
         next_id=own.next_id + int(np.count_nonzero(new_ids >= own.next_id)),
         n_steps=max(own.n_steps, added.n_steps),
-        counts=np.bincount(rows, counts, len(names)),
+        counts=np.bincount(rows, counts, len(names)).astype(np.float64),
         time=max(own.time, added.time),
         velocities=mean("velocities"),
         velocity_covariances=mean("velocity_covariances"),
