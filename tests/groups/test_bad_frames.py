@@ -51,7 +51,7 @@ def test_columns_are_checked_by_name(options, message):
         (
             {"hour": [1, 0, 0]},
             ValueError,
-            r"column must not decrease within a key: row 2 \(key 'b'\)",
+            r"must not decrease within a key: row 2 \(key 'b'\)",
         ),
         ({"hour": [1.0, np.inf, 1.0]}, ValueError, "batch_column must be finite, got inf in row 1"),
         ({"hour": [1, None, 2]}, ValueError, "batch_column must have a value in every row"),
