@@ -219,7 +219,7 @@ def test_matches_that_a_warning_suggests_are_shown_as_one_and_apart_again(shown)
     after = dict(shown.run(sizes))
     assert len(after) == 4
     assert after[min(left[0], middle[0])] == sum(before[k] for k in (*left, middle[0]))
-    assert shown.text("#warnings .plain") == "Show apart"
+    assert shown.text("#warnings .plain") == "Show separately"
     shown.click("#warnings .plain")
     assert dict(shown.run(sizes)) == before
 

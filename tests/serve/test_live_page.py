@@ -171,7 +171,7 @@ def test_a_file_offers_no_edit_and_tells_those_there_are(page, folder, tmp_path)
     assert page.find_all(".edits") == []
     assert "Shown as" in page.text("#details")
     notes = page.text("#notes")
-    assert "1 cluster shown as another" in notes
+    assert "1 cluster merged manually" in notes
     assert "1 cluster pinned" in notes
 
 
