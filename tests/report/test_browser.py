@@ -301,7 +301,7 @@ def test_names_from_outside_are_shown_as_text(page):
 def test_scores_are_shown_with_their_meaning(page):
     rows = page.text("#scores")
     assert "accuracy global points that keep one ID over all batches 0.938" in rows
-    assert "ID switches times a true cluster was given another identity 3" in rows
+    assert "ID switches times a true cluster got another ID 3" in rows
 
 
 def test_on_a_phone_nothing_is_wider_than_the_screen(page):
