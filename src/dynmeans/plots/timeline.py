@@ -233,7 +233,9 @@ def _explain(largest: float, ax: Axes) -> None:
     marks: dict[str, Any] = {"ls": "", "marker": "o", "mec": _INK, "mew": 1.1, "ms": 6.5}
     handles = [
         Patch(
-            color=_GRAY, alpha=_SHADE, label=f"active; height shows the number of points (at most {largest:g})"
+            color=_GRAY,
+            alpha=_SHADE,
+            label=f"active; height shows the number of points (at most {largest:g})",
         ),
         Line2D([], [], color=_GRAY, lw=1.3, ls=":", label="remembered, inactive"),
         Line2D([], [], mfc=_GRAY, label="born", **marks),
