@@ -8,6 +8,7 @@ import pytest
 
 import dynmeans
 from dynmeans import DynamicMeans, find_families
+from dynmeans.records.families import Families
 from dynmeans.report import report_data, write_report
 from dynmeans.report.encode import pack_chunk
 
@@ -218,7 +219,7 @@ def test_matches_that_a_warning_suggests_are_shown_as_one_and_apart_again(shown)
     after = dict(shown.run(sizes))
     assert len(after) == 4
     assert after[min(left[0], middle[0])] == sum(before[k] for k in (*left, middle[0]))
-    assert shown.text("#warnings .plain") == "Show apart"
+    assert shown.text("#warnings .plain") == "Show separately"
     shown.click("#warnings .plain")
     assert dict(shown.run(sizes)) == before
 
@@ -254,3 +255,31 @@ def test_a_cluster_that_is_seen_after_it_was_forgotten_is_not_said_to_be_forgott
         "return [0, 1, 2, 3, 4].map((index) => one.status(index))"
     )
     assert status == ["seen", "unseen", "forgotten", "seen", "unseen"]
+
+
+def test_a_level_of_the_tree_is_copied_as_calls_that_exist(shown):
+    shown.click("#level-coarse")
+    assert shown.text("#level-coarse span") == "3 clusters, 3 in a batch."
+    shown.click("#level-python")
+    text = shown.text("#level-copied")
+    assert text.endswith("found.families.cut_to(3)")
+    assert callable(Families.cut_to)
+    shown.click("#level-command")
+    assert shown.text("#level-copied") == "dynmeans families RUN --n-families 3"
+
+
+def test_the_noise_in_the_header_is_that_of_the_level_shown(shown):
+    levels_of(shown)
+    counts = {"n_rows": 360, "n_noise": 7, "n_unconfirmed": 2, "n_left_out": 5}
+    shown.run("dynmeansReport.describe({ counts: arguments[0] })", counts)
+
+    def numbers():
+        return dict(zip(shown.texts("#numbers dt"), shown.texts("#numbers dd"), strict=True))
+
+    assert numbers()["rows of noise"] == "7 (1.9 %)"
+    assert numbers()["unconfirmed clusters"] == "2"
+    assert numbers()["rows left out"] == "5"
+    shown.click("#level-coarse")
+    assert numbers()["rows of noise"] == "119 (33 %)"
+    shown.click("#level-default")
+    assert numbers()["rows of noise"] == "7 (1.9 %)"

@@ -41,8 +41,8 @@ _ASKED = (
     "text",
     "time",
     "every",
-    "count",
-    "batch",
+    "rows_per_window",
+    "window_column",
     "timezone",
     "time_unit",
     "time_format",
@@ -156,11 +156,12 @@ def run_report(
 
 def summary_fields(run: Run, name_of: Namer) -> dict[str, Any]:
     """Return the fields of the header that a live page shows as the run grows."""
-    status, links = run.status(), suggested_matches_of_run(run)
-    left_out = status.n_dropped_rows + status.n_late_rows + status.n_dead_letters
-    counts = {"n_rows": status.n_rows, "n_noise": status.n_wordless, "n_left_out": left_out}
-    told = [warned._asdict() for warned in page_warnings(run, name_of, links)]
-    return {"summary": facts_of(run), "warnings": told, "counts": counts}
+    found = page_warnings(run, name_of, suggested_matches_of_run(run))
+    return {
+        "summary": facts_of(run),
+        "warnings": [warned._asdict() for warned in found],
+        "counts": _counts(run),
+    }
 
 
 def page_warnings(run: Run, name_of: Namer, links: list[SuggestedMatch]) -> tuple[Warned, ...]:
@@ -187,7 +188,7 @@ def _counts(run: Run) -> dict[str, int]:
         "n_rows": status.n_rows,
         "n_noise": status.n_noise,
         "n_unconfirmed": status.n_unconfirmed,
-        "n_left_out": status.n_dropped_rows + status.n_late_rows,
+        "n_left_out": status.n_dropped_rows + status.n_late_rows + status.n_dead_letters,
     }
 
 

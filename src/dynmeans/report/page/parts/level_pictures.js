@@ -124,7 +124,7 @@ class LevelPictures {
 
   pythonText() {
     if (this.store.header.levels) return `found = dynmeans.cluster(frame, ..., level="${this.levels.name}")`;
-    return `found = dynmeans.cluster(frame, ..., families=True)\nfound.families.about(${Math.max(1, Math.round(this.family))})`;
+    return `found = dynmeans.cluster(frame, ..., families=True)\nfound.families.cut_to(${Math.max(1, Math.round(this.family))})`;
   }
 
   commandText() {
