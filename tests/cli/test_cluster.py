@@ -195,7 +195,7 @@ def test_resume_needs_a_run_and_no_resume_needs_none(run, capsys):
     message = error_of(capsys, "cluster", "rows.csv", *USUAL, "-o", "other", "--resume")
     assert "there is no run 'other'" in message
     message = error_of(capsys, "cluster", "rows.csv", *USUAL, "-o", run, "--no-resume")
-    assert "holds a run already" in message
+    assert "already contains a run" in message
 
 
 def test_a_damaged_run_is_told_in_one_line(run, capsys):
@@ -268,7 +268,7 @@ def test_events_are_listed_and_filtered(run, capsys):
 
 def test_events_of_a_cluster_that_is_not_there_are_an_error(run, capsys):
     message = error_of(capsys, "events", run, "--cluster", "999")
-    assert "there is no cluster 999; the run has " in message
+    assert "cluster 999 does not exist; the run has " in message
 
 
 def test_events_of_a_cluster_without_such_events_are_none(run, capsys):
@@ -285,7 +285,10 @@ def test_one_of_a_thing_is_told_in_the_singular(tmp_path, monkeypatch, capsys):
         assert main(command) == 0
         told.append(capsys.readouterr().out)
     assert told[0].startswith("1 window, 1 row in ")
-    assert "; 1 cluster in the last window, 1 in total; new clusters beyond distance 1." in told[0]
+    assert (
+        "; 1 cluster in the last window, 1 in total; new clusters start beyond distance 1."
+        in told[0]
+    )
     assert told[1] == "already complete: 1 window. Run: run\n"
     assert "windows   1 (1 step of time)" in told[2]
     assert "labels    1 file, " in told[2]
@@ -416,7 +419,7 @@ def test_weights_that_are_no_numbers_are_told(rows, capsys):
 def test_a_picture_without_a_folder_is_refused_before_the_work(capsys):
     options = ["rows.csv", "-f", "x", "--rows-per-window", "9", "--plot", "nowhere/picture.png"]
     message = error_of(capsys, "suggest", *options)
-    assert "--plot must lie in a folder that exists" in message
+    assert "--plot must be in an existing folder" in message
 
 
 def test_a_missing_run_is_told_before_anything_else(capsys):

@@ -45,7 +45,7 @@ def test_a_folder_that_cannot_become_a_run_is_refused_before_rows_are_read(tmp_p
 def test_a_report_without_a_folder_is_refused_before_the_run_is_read(finished, capsys):
     begin = time.monotonic()
     assert main(["report", str(finished), "-o", "no/such/report.html"]) == 1
-    assert "must lie in a folder that exists" in capsys.readouterr().err
+    assert "must be in an existing folder" in capsys.readouterr().err
     assert time.monotonic() - begin < 2
 
 

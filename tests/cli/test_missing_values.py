@@ -209,7 +209,7 @@ def test_a_first_line_without_a_time_leaves_only_itself_out(tmp_path, monkeypatc
     assert main(["cluster", "-", *options]) == 0
     captured = capsys.readouterr()
     assert "2 windows, 3 rows" in captured.out
-    assert "1 row was left out and has no label: 1 whose t is missing" in captured.err
+    assert "1 row was left out and has no label: 1 with a missing or unreadable t" in captured.err
 
 
 class Terminal(io.StringIO):

@@ -159,7 +159,7 @@ def test_another_number_than_asked_for_is_told_and_the_remedy_joins(tmp_path, ca
     assert "asked for" not in capsys.readouterr().err
     words += ["-o", str(tmp_path / "joined"), "--families", "--n-clusters"]
     assert main([*words, "4"]) == 0
-    told = re.search(r"asked for.* speak for 5; dynmeans (.*) joins", capsys.readouterr().err)
+    told = re.search(r"You requested.* has 5\. dynmeans (.*) merges", capsys.readouterr().err)
     assert main(shlex.split(told[1])) == 0
     assert "5 identities in 4 families" in capsys.readouterr().out
     assert main([*words, "5", "--overwrite"]) == 0
@@ -315,7 +315,7 @@ def test_a_time_that_cannot_be_read_is_shown_and_many_of_them_are_warned_of(tmp_
     path.write_text(ROWS.replace("2026-03-02 03:00", "soon"))
     assert main([*words, "-o", str(tmp_path / "few")]) == 0
     told = capsys.readouterr().err
-    assert "1 whose at is missing or unread (such as 'soon'; --time-format says" in told
+    assert "1 with a missing or unreadable at (such as 'soon'; set --time-format" in told
     assert "warning" not in told
     path.write_text(re.sub(r"2026-03-0[12] (\d\d)", r"0\1. 03. 2026", ROWS))
     assert main([*words, "-o", str(tmp_path / "many")]) == 0

@@ -61,7 +61,7 @@ def test_report_draws_the_axes_asked_for(run_folder, tmp_path):
     [
         (["--axes", "x"], "--axes must be two names with a comma between, got 'x'"),
         (["--axes", "x,z"], "--axes: y must be one of x, y or time, got 'z'"),
-        (["-o", "nowhere/page.html"], "--output must lie in a folder that exists"),
+        (["-o", "nowhere/page.html"], "--output must be in an existing folder"),
         (["-o", "/"], "--output must be a file, not a folder, got '/'"),
         (["--truth", "captain"], "captain"),
     ],

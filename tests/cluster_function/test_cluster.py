@@ -77,7 +77,7 @@ def test_rows_that_lack_a_value_or_a_time_have_no_label_and_are_told(frame):
     holed = frame.copy()
     holed.loc["row 5", "x"] = np.nan
     holed.loc["row 7", "when"] = pd.NaT
-    said = "2 rows were left out and have no label: 1 without a value for x, 1 whose when"
+    said = "label: 1 without a value for x, 1 with a missing or unreadable when"
     with pytest.warns(dynmeans.DroppedRowsWarning, match=said):
         found = dynmeans.cluster(holed, **WHEN)
     assert found.labels.index[found.labels.isna()].sort_values().tolist() == ["row 5", "row 7"]
@@ -89,7 +89,7 @@ def test_rows_that_lack_a_value_or_a_time_have_no_label_and_are_told(frame):
 def test_text_that_is_no_time_is_left_out_and_told(frame):
     texts = frame.assign(when=frame["when"].dt.strftime("%d.%m.%Y %H:%M"))
     texts.loc["row 9", "when"] = "yesterday"
-    with pytest.warns(dynmeans.DroppedRowsWarning, match="1 whose when is missing or unread"):
+    with pytest.warns(dynmeans.DroppedRowsWarning, match="1 with a missing or unreadable when"):
         found = dynmeans.cluster(texts, time_format="%d.%m.%Y %H:%M", **WHEN)
     assert found.labels.index[found.labels.isna()].tolist() == ["row 9"]
 
@@ -217,7 +217,7 @@ def test_clusters_are_described_by_other_columns_of_the_frame(frame):
     found = dynmeans.cluster(ships, **WHEN)
     told = found.describe("ship").set_index("telling_ship")
     assert told.loc["tug", "mean_x"] == pytest.approx(9.0, abs=0.1)
-    with pytest.raises(ValueError, match=r"families must be asked for when clustering. Call"):
+    with pytest.raises(ValueError, match=r"families requires families=True in cluster"):
         found.describe(families=True)
 
 

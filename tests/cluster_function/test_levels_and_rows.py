@@ -160,7 +160,7 @@ def test_clusters_are_merged_and_split_by_hand(frame):
 def test_a_number_that_is_missed_by_more_than_a_third_is_warned_of(frame):
     with pytest.warns(SuggestionWarning, match=r"About 3 clusters .* level='coarse' joins more"):
         found = dynmeans.cluster(frame, n_clusters=3, **COLUMNS)
-    assert "About 3 clusters in a window were asked for" in str(found)
+    assert "You requested about 3 clusters per window" in str(found)
 
 
 def test_twenty_clusters_never_end_in_one(frame):

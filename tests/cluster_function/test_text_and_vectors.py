@@ -107,7 +107,7 @@ def test_a_distance_beyond_all_directions_is_no_cosine():
 
 
 def test_text_beside_features_is_refused_by_name(news):
-    with pytest.raises(ValueError, match="text and features exclude each other"):
+    with pytest.raises(ValueError, match="text cannot be combined with features"):
         dynmeans.cluster(news[0], text="headline", features=["topic"], **WEEKLY)
 
 

@@ -131,7 +131,7 @@ def test_many_clusters_that_are_not_seen_any_more_are_said_whatever_they_hold(fe
 
 def test_identities_end_with_an_error_and_not_with_negative_ones():
     state = ClusterState([0], [[0.0]], [1.0], [1.0], next_id=2**62)
-    with pytest.raises(ValueError, match=r"next_id must be at most 2\*\*62.*no identity is left"):
+    with pytest.raises(ValueError, match=r"next_id must be at most 2\*\*62.*no IDs are left"):
         DynamicMeans.from_memory(memory_from_clusters(ModelConfig(1.0), state)).partial_fit(
             OUTLIERS[:3]
         )

@@ -120,6 +120,6 @@ def test_figures_show_dates_and_names():
 
 def test_dates_that_do_not_rise_are_warned_of():
     days = {datetime(2026, 3, 2): [[0.0]], datetime(2026, 3, 1): [[0.0]]}
-    with pytest.warns(UserWarning, match="dates that do not rise from batch to batch"):
+    with pytest.warns(UserWarning, match="times are not increasing"):
         _, history = DynamicMeans(1.0, random_state=0).fit_sequence(days)
     assert history.times == ["2026-03-02 00:00:00", "2026-03-01 00:00:00"]

@@ -66,7 +66,7 @@ def test_a_second_thread_in_one_estimator_gets_an_error_and_the_first_its_batch(
     thread = threading.Thread(target=model.partial_fit, args=(slow,))
     thread.start()
     assert slow.is_read.wait(10)
-    with pytest.raises(RuntimeError, match="is taking in a batch in another thread"):
+    with pytest.raises(RuntimeError, match="is in use by another thread"):
         getattr(model, method)(np.ones((2, 2)))
     slow.may_go.set()
     thread.join()

@@ -59,7 +59,7 @@ def test_another_kind_of_file_is_refused(history, batches, tmp_path):
 
 
 def test_folder_that_does_not_exist_is_refused(history, batches, tmp_path):
-    with pytest.raises(ValueError, match="path must lie in a folder that exists"):
+    with pytest.raises(ValueError, match="path must be in an existing folder"):
         animate(history, batches, tmp_path / "nowhere" / "film.gif")
 
 

@@ -55,7 +55,7 @@ def test_states_are_equal_when_every_field_is():
         ("weights", [0.0, 1.0], "weights must be greater than 0"),
         ("ages", [np.inf, 1.0], "ages must be greater than 0 and finite"),
         ("next_id", 7, "next_id must be above every id"),
-        ("next_id", 2**63 - 1, "next_id must be at most 2\\*\\*62, got .*: no number is left"),
+        ("next_id", 2**63 - 1, "next_id must be at most 2\\*\\*62, got .*: no IDs are left"),
         ("next_id", 9.5, "next_id must be an integer of at least 0, got 9.5"),
         ("n_steps", -1, "n_steps must be an integer of at least 0, got -1"),
         ("n_steps", 2**63, "n_steps must be at most"),

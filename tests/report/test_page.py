@@ -112,7 +112,7 @@ def test_an_old_file_stays_when_writing_fails(stream, tmp_path, monkeypatch):
 
 
 def test_a_folder_that_is_not_there_is_refused(stream, tmp_path):
-    with pytest.raises(ValueError, match="path must lie in a folder that exists"):
+    with pytest.raises(ValueError, match="path must be in an existing folder"):
         write_report(report_data(stream.history), tmp_path / "nowhere" / "report.html")
 
 

@@ -46,7 +46,7 @@ def test_the_last_name_counts_and_an_empty_one_takes_it_away(folder):
 
 def test_names_given_together_are_given_all_or_none(folder):
     with Run.open(folder) as run:
-        with pytest.raises(ValueError, match="there is no cluster 99"):
+        with pytest.raises(ValueError, match="cluster 99 does not exist"):
             run.name_clusters({0: "TUG", 99: "nobody"})
         assert run.edits.log == ()
 
@@ -83,7 +83,7 @@ def test_many_names_are_one_commit(folder, monkeypatch):
 def test_a_name_for_a_cluster_that_is_shown_as_another_is_refused(folder):
     with Run.open(folder) as run:
         run.merge_clusters(0, 1)
-        with pytest.raises(ValueError, match="1 is shown as 0; name that one, or undo the merger"):
+        with pytest.raises(ValueError, match="1 is shown as 0; name that one, or undo the merge"):
             run.name_cluster(1, "TUG")
         run.name_cluster(0, "TUG")
         assert run.edits.name_of(1) == "TUG"
@@ -92,8 +92,8 @@ def test_a_name_for_a_cluster_that_is_shown_as_another_is_refused(folder):
 @pytest.mark.parametrize(
     ("cluster_id", "name", "error"),
     [
-        (2**70, "a", "there is no cluster 1180591620717411303424"),
-        (-1, "a", "there is no cluster -1"),
+        (2**70, "a", "cluster 1180591620717411303424 does not exist"),
+        (-1, "a", "cluster -1 does not exist"),
         (True, "a", "cluster_id must be an integer, got True"),
         (1.5, "a", "cluster_id must be an integer, got 1.5"),
         ("1", "a", "cluster_id must be an integer, got '1'"),

@@ -267,7 +267,7 @@ def test_the_lock_is_free_once_the_run_is_closed(tmp_path):
 def test_a_run_is_not_replaced_unless_asked(run):
     run.process(Window(PLACES))
     run.close()
-    with pytest.raises(FileExistsError, match="holds a run already; overwrite=True"):
+    with pytest.raises(FileExistsError, match="already contains a run; overwrite=True"):
         Run.create(run.folder, CONFIG)
 
 

@@ -116,7 +116,7 @@ def test_the_command_lists_links_and_the_merger_that_accepts_each(folder, capsys
     words = ["edit", str(folder), "matches"]
     app_for(words)(words, standalone_mode=False)
     told = capsys.readouterr().out
-    assert "2 was born where 1 had been, 6 steps after it was last seen" in told
+    assert "2 appeared at the position of 1 after a gap of 6 steps" in told
     assert f"dynmeans edit {folder} merge 1 2" in told
 
 

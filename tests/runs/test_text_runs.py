@@ -209,7 +209,7 @@ def test_words_of_each_window_and_texts_of_each_topic_are_shown(news):
 
 def test_topics_named_by_stop_words_give_a_warning():
     frame = make_texts(Kind(30, 8, 0.2, 0.75, n_texts=2_000, n_windows=4), 0)
-    with pytest.warns(dynmeans.StopWordWarning, match=r"named by words that occur beside any"):
+    with pytest.warns(dynmeans.StopWordWarning, match=r"named by words that occur in any context"):
         dynmeans.cluster(frame, text="text", window_column="window", language="none")
     with warnings.catch_warnings():
         warnings.simplefilter("error", dynmeans.StopWordWarning)

@@ -211,7 +211,7 @@ def test_what_is_no_space_is_refused_by_name(text):
     [
         ("raw(a)+raw(b)", "the feature 'a', and these rows have no names"),
         ("..*raw(0)+raw(1)", "a number before each \\*, got '..'"),
-        ("raw(0,1)+raw(1)", "once; 1 is there twice"),
+        ("raw(0,1)+raw(1)", "once; 1 is named twice"),
         ("mixed", "needs its groups, as in 0.1"),
     ],
 )

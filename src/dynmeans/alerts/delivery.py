@@ -132,7 +132,7 @@ class DeliveryWorker:
                 pause = min(2 * pause, _LONGEST_PAUSE)
 
     def _wait(self, seconds: float) -> None:
-        """Wait, whatever news come, but for the last."""
+        """Sleep for the retry delay; wake up only on shutdown."""
         end = time.monotonic() + seconds
         while not self._is_last and (left := end - time.monotonic()) > 0:
             self._news.wait(left)

@@ -38,8 +38,8 @@ def print_start(job: ClusterJob) -> None:
     waits = ""
     if job.model_config.is_auto:
         waits = (
-            f" The first {N_BATCHES} windows, of {N_POINTS:,} rows at least, choose the penalties; "
-            "--new-penalty goes without."
+            f" Parameters will be chosen from the first {N_BATCHES} windows (at least {N_POINTS:,} "
+            "rows). Set --new-penalty to skip this."
         )
     log_line(f"a new run, {job.out}: waiting for rows of {job.input.name}.{waits}")
 
@@ -139,7 +139,7 @@ def print_result(result: JobResult) -> None:
         f"{format_count(result.n_rows, 'row')} in {result.seconds:.1f} s ({rate:,.0f} rows/s); "
         f"{format_count(status.n_active_clusters, 'cluster')} in the last window, "
         f"{status.n_clusters_total:,} in total; "
-        f"new clusters beyond {result.new_cluster_distance}. "
+        f"new clusters start beyond {result.new_cluster_distance}. "
         f"Run: {status.folder}"
     )
     for note in result.notes:
@@ -150,14 +150,14 @@ def print_result(result: JobResult) -> None:
 
 
 def _print_dropped_rows(result: JobResult, time: str | None) -> None:
-    """Return how many rows have no label, and why."""
+    """Print how many rows have no label, and why."""
     status = result.status
     if text := dropped_rows_message(status.n_dropped_rows, result.missing, time, result.unread):
         is_much = status.n_dropped_rows > _MUCH * (status.n_rows + status.n_dropped_rows)
         told = f"{'warning: ' if is_much else ''}{with_flags(text, ['cluster'])}"
         log_line(told, "warning" if is_much else "info")
     if status.n_late_rows or result.n_repeated:
-        late = f"{format_count(status.n_late_rows, 'row')} left out because they came too late"
-        log_line(f"{late}, {result.n_repeated:,} because they were taken in before.")
+        late = f"{format_count(status.n_late_rows, 'row')} dropped because they were too late"
+        log_line(f"{late}, {result.n_repeated:,} because they were processed before.")
     if warning := late_warning(status.late_share):
         log_line(f"warning: {warning}", "warning")

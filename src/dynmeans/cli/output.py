@@ -93,7 +93,7 @@ def check_file(argument: str, path: Path, endings: Sequence[str] = ()) -> None:
     if path.is_dir():
         raise InputError(argument, "must be a file, not a folder", got=str(path))
     if not path.parent.is_dir():
-        raise InputError(argument, "must lie in a folder that exists", got=str(path))
+        raise InputError(argument, "must be in an existing folder", got=str(path))
 
 
 def standard_input() -> Iterator[bytes]:

@@ -42,7 +42,7 @@ class DroppedRowsWarning(UserWarning):
 
 
 class StopWordWarning(UserWarning):
-    """Large topics are named by words that stand beside any other word."""
+    """Large topics are named by words that occur in any context, such as stop words."""
 
 
 @with_defaults("cluster")
@@ -64,7 +64,7 @@ def cluster(
     noise: float | None = None,
     **options: Any,
 ) -> ClusterResult:
-    """Find the clusters in the rows of a frame, window by window, and follow each for life.
+    """Cluster the rows of a data frame window by window and track the clusters over time.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def cluster(
         columns of lists or arrays work too. Or an array beside the frame, such as embeddings, or a
         sparse matrix, such as those of scikit-learn's vectorizers, which needs a cosine space.
     text : str, optional
-        In place of `features`, a column of text: rows are clustered by their words, which are
+        Instead of `features`, a column of text: rows are clustered by their words, which are
         learned window by window, and clusters are named by words that most of their rows share.
     time : str, optional
         Column of times, or a level of a pandas index; rows are read in order of time.
@@ -89,15 +89,15 @@ def cluster(
         All penalties as one value, or only lambda: the squared distance beyond which a point
         starts a new cluster. By default they are chosen on the first windows.
     run_folder : path, optional
-        Folder of the run, for large inputs: memory stays flat, and the same call resumes what was
-        stopped. By default a temporary folder, which is removed with the result.
+        Folder of the run, for large inputs: RAM use does not grow, and the same call resumes a
+        stopped run. By default a temporary folder, which is removed with the result.
     overwrite : bool
         Whether an existing run is replaced.
     n_threads : int, optional
         Threads of a step; the result never depends on it.
     name_by : str, optional
-        Column whose values or words name the clusters; `text` by default. Names that people give
-        win.
+        Column whose values or words name the clusters; `text` by default. Names
+        assigned with `name_cluster` take precedence.
     sample_size : int
         Rows of each window that the run keeps, for the report, for `describe` and for families.
     level : {"fine", "default", "coarse"}, optional

@@ -330,7 +330,7 @@ class ClusterResult:
             In the library that the rows came in.
         """
         if families and self.families is None:
-            raise InputError("families", "must be asked for when clustering", hint=_ASK)
+            raise InputError("families", "requires families=True in cluster()", hint=_ASK)
         with self.run() as run:
             found = describe_clusters(
                 run,

@@ -126,7 +126,9 @@ def with_vector_column(origin: InputTable, array: Any) -> InputTable:
     kept = rows.astype(np.float32 if rows.dtype.itemsize <= 4 else np.float64)
     table = origin.table if isinstance(origin.table, pa.Table) else origin.table.to_table()
     if VECTOR in table.column_names:
-        raise InputError("frame", "must not have a column {!r} beside an array", VECTOR)
+        raise InputError(
+            "frame", "has a column {!r}, the name used for the array; rename it", VECTOR
+        )
     return replace(origin, table=table.append_column(VECTOR, _as_vectors(kept)))
 
 

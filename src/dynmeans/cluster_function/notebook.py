@@ -32,8 +32,7 @@ def display(text: str) -> None:
     shell = sys.modules.get("IPython")
     if shell is None or shell.get_ipython() is None:
         raise RuntimeError(
-            "show() is for notebooks, and none is running. "
-            'report("report.html") writes the page to a file for any browser.'
+            'show() requires a notebook. Use report("report.html") to write the page to a file.'
         )
     from IPython import display as shown
 

@@ -9,7 +9,7 @@ from dynmeans.records.suggestion import Suggestion
 from dynmeans.runs.analysis.status import RunStatus
 from dynmeans.runs.reading.window import WindowOptions
 
-_UNREAD = "{:,} whose {} is missing or unread ({}{time_format} says how times are written)"
+_UNREAD = "{:,} with a missing or unreadable {} ({}set {time_format} to the format of the times)"
 
 
 def summary_lines(
@@ -25,7 +25,7 @@ def summary_lines(
     rows_and_clusters = (
         f"{format_count(status.n_rows, 'row')} in "
         f"{format_count(status.n_windows, 'window')}{length}{span}: "
-        f"{format_count(status.n_clusters_total, 'cluster')} in all, "
+        f"{format_count(status.n_clusters_total, 'cluster')} in total, "
         f"{status.n_active_clusters:,} in the last one"
     )
     found = [rows_and_clusters, *counts_text(status)]
@@ -34,7 +34,7 @@ def summary_lines(
     return [
         *found,
         f"Penalties as given or stored: new_penalty {penalties.new_penalty:.6g} "
-        f"(new clusters beyond {new_cluster_distance}), "
+        f"(new clusters start beyond {new_cluster_distance}), "
         f"max_gap {penalties.max_gap:.3g}, reach {penalties.reach:.3g}.",
     ]
 
@@ -49,7 +49,7 @@ def counts_text(status: RunStatus) -> list[str]:
     if status.n_unconfirmed:
         told.append(f"{format_count(status.n_unconfirmed, 'cluster')} unconfirmed")
     if status.n_dropped_rows:
-        told.append(f"{format_count(status.n_dropped_rows, 'row')} left out")
+        told.append(f"{format_count(status.n_dropped_rows, 'row')} dropped")
     return [", ".join(told)] if told else []
 
 

@@ -79,8 +79,8 @@ def check_features(n_found: int, n_features: int, name: str = "points") -> None:
     """Refuse points of another dimension than the state's."""
     if n_found != n_features:
         raise ValueError(
-            f"{name} has {n_found} features, but the state was built with {n_features}. "
-            "Start from ClusterState.empty() for other data."
+            f"{name} has {n_found} features, but the state has {n_features}. "
+            "Use ClusterState.empty() to start with other data."
         )
 
 

@@ -26,8 +26,8 @@ MANY_CLUSTERS = 10_000
 _PROBE_ROWS = 1024
 _SMALL_N_POINTS = 2  # a cluster of more is taken for a real one
 _ADVICE = (
-    "Points seem to be farther apart than {new_penalty} allows, or {max_gap} is too long to forget "
-    "outliers: raise {new_penalty} or lower {max_gap}"
+    "{new_penalty} may be too small for the distances in the data, or {max_gap} too large to "
+    "forget outliers: raise {new_penalty} or lower {max_gap}"
 )
 
 
@@ -65,13 +65,13 @@ def check_growth(before: ClusterState, after: ClusterState, limit: int | None) -
         _refuse("this batch", n_clusters, limit)
     if after.next_id > MAX_COUNTER:
         raise ValueError(
-            f"next_id must be at most 2**62, got {after.next_id}: no identity is left for new "
-            "clusters. Start over from an empty state."
+            f"next_id must be at most 2**62, got {after.next_id}: no IDs are left for new "
+            "clusters. Start from an empty state."
         )
     is_many = n_clusters >= MANY_CLUSTERS
     if is_many and _doublings(n_clusters) > _doublings(before.n_clusters) and not _are_real(after):
         told = ArgumentText(
-            f"{n_clusters:,} clusters are remembered, and their number grows. {_ADVICE}; "
+            f"{n_clusters:,} clusters are remembered, and the number is growing. {_ADVICE}; "
             "{max_clusters} sets a limit."
         )
         warnings.warn(told, ClusterGrowthWarning, stacklevel=2)

@@ -174,7 +174,9 @@ class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
 
     @classmethod
     def from_memory(cls, memory: Memory, **parameters: Any) -> Self:
-        """Return an estimator that continues where `memory` stopped, label for label.
+        """Create an estimator from a saved memory.
+
+        Its labels continue exactly as if it had not been interrupted.
 
         Penalties, space and seed are those of the memory; give the other parameters of the
         estimator that it came from, where they were not the default.
@@ -195,7 +197,7 @@ class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
         return model
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Forget everything and take in one batch."""
+        """Reset the estimator and cluster one batch."""
         with RollbackOnError(self):
             start_over(self)
             batch = self._check_arguments(X, sample_weight, None, 1)
@@ -212,7 +214,7 @@ class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
         time_step: Any = None,
         sample_weight: Any = None,
     ) -> Self:
-        """Take in the next batch.
+        """Cluster the next batch and update the memory.
 
         Parameters
         ----------
@@ -249,7 +251,7 @@ class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
         time_step: Any = None,
         sample_weight: Sequence[Any] | None = None,
     ) -> tuple[list[Any], History]:
-        """Forget everything and take in a whole sequence of batches.
+        """Reset the estimator and cluster a whole sequence of batches.
 
         Parameters
         ----------
@@ -296,7 +298,7 @@ class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
         return [labels_in_type_of(X, own) for X, own in zip(given, found, strict=True)], history
 
     def predict(self, X: Any, *, elapsed: float | None = None) -> IntArray:
-        """Give the identity each row would get now, -1 where a new cluster would be cheaper.
+        """Return the ID of the nearest cluster of each row, or -1 if it would start a new cluster.
 
         Nothing is changed. On the batch just fitted this equals `labels_`, but for points on the
         very border of two clusters if the last pass gained next to nothing (decision 0012).
@@ -313,7 +315,10 @@ class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
         return labels
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the opposite of what these rows would cost now: higher is better."""
+        """Return the negative cost of assigning these rows to the present clusters.
+
+        A higher value is better.
+        """
         return -float(self._predict(X)[1].sum())
 
     def transform(self, X: Any) -> FloatArray:
@@ -358,7 +363,9 @@ class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
         batch whose `events_` were read.
         """
         if "_step" not in self.__dict__:
-            raise AttributeError("events_ is available after the first batch; none has come yet.")
+            raise AttributeError(
+                "events_ is not available before the first batch. Call partial_fit first."
+            )
         return [*self.__dict__["_step"].events, *self._joins()]
 
     @property
@@ -394,7 +401,7 @@ class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
     def state_(self) -> ClusterState:
         """The remembered clusters, where rows are points."""
         if self.memory_.space_or_raw.name != "raw":
-            rule = "state_ is available in the space 'raw' only; here rows are mapped into"
+            rule = "state_ is available only with space='raw'; this estimator uses space"
             hint = "Use memory_.clusters, whose centers are points of that space."
             raise AttributeError(f"{rule} {self.space_.name!r}. {hint}")
         return self.memory_.clusters

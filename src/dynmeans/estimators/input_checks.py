@@ -212,8 +212,7 @@ def acquire_lock(model: Any) -> Any:
     lock = model.__dict__.get("_lock") or model.__dict__.setdefault("_lock", RLock())
     if not lock.acquire(blocking=False):
         raise RuntimeError(
-            "this estimator is taking in a batch in another thread. Use one estimator per thread, "
-            "or a lock."
+            "this estimator is in use by another thread. Use one estimator per thread, or a lock."
         )
     return lock
 

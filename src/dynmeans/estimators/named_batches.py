@@ -37,8 +37,8 @@ def _warn_unordered_times(when: list[Any]) -> None:
     """Warn if dates became mere names because they do not rise."""
     if when and isinstance(when[0], str):
         warnings.warn(
-            f"times are dates that do not rise from batch to batch, {when[0]} first: the batches "
-            "are taken in the order they are given in, and the dates only name them.",
+            f"times are not increasing (first at {when[0]}). Batches are processed in the given "
+            "order, and times are used as labels only. Sort the batches if the order is wrong.",
             UserWarning,
             stacklevel=2,
         )

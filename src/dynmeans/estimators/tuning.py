@@ -247,8 +247,8 @@ def _batch_variance(batches: Sequence[BatchArray]) -> float:
     variance = squares / max(sum(map(len, batches)), 1)
     if variance == 0:
         raise ValueError(
-            "batches must have distinct points, from which the range of new_penalty "
-            "is derived; or set ranges={'new_penalty': (lowest, highest)}."
+            "batches must have distinct points: all are identical, so no range for new_penalty "
+            "can be derived. Or set ranges={'new_penalty': (low, high)}."
         )
     return variance
 

@@ -12,9 +12,9 @@ from dynmeans.spaces.space import Space
 
 
 def check_motion(space: Space, penalties: Penalties) -> None:
-    """Refuse steady motion where a space has no courses."""
+    """Refuse constant velocity in a space that does not support it."""
     if penalties.motion == "constant_velocity" and not space.supports_velocity:
-        rule = f"'constant_velocity' is not available in space {space.name!r}: it has no courses"
+        rule = f"'constant_velocity' is not supported in space {space.name!r}"
         raise InputError("motion", rule, hint="Use {motion='random_walk'}.")
 
 

@@ -27,8 +27,8 @@ def warn_early_forgetting(last: Step, elapsed: float, penalties: Penalties) -> N
         others = f" and {len(lost) - _MAX_NAMED} others" if len(lost) > _MAX_NAMED else ""
         warnings.warn(
             f"clusters {named}{others} were forgotten too early: elapsed is "
-            f"{elapsed:g} after {last_elapsed:g}, and batches that come at least one step apart "
-            "forget as if the next did too. Count time in smaller steps, so that elapsed is 1 or "
-            "more throughout, and raise max_gap in proportion.",
+            f"{elapsed:g} after {last_elapsed:g}, and after a gap of one step or more, the next "
+            "gap is assumed to be at least one step. Count time in smaller steps, so that "
+            "elapsed is 1 or more throughout, and raise max_gap in proportion.",
             stacklevel=2,
         )

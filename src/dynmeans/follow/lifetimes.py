@@ -1,4 +1,4 @@
-"""Lives: points and batches of each identity so far, counted when somebody asks."""
+"""Number of points and batches of every cluster so far, counted lazily."""
 
 from typing import Any, NamedTuple
 

@@ -178,7 +178,7 @@ def _penalties(model_config: ModelConfig, space: Space, columns: Columns) -> Pen
     check_motion(space, penalties)
     if space.is_curved and penalties.motion == "constant_velocity":
         rule = f"'constant_velocity' is not available for groups in space {space.name!r}"
-        raise InputError("motion", rule, hint="Its courses bend.")
+        raise InputError("motion", rule, hint="Use motion='random_walk'.")
     return penalties
 
 

@@ -47,36 +47,36 @@ class Hint(NamedTuple):
         Examples
         --------
         >>> print(Hint(4, 4, False).render(4.98))
-        About 4 clusters in a window were asked for, and its points speak for 4.98; \
-families=True and result.families.cut_to(4) joins the nearest.
+        You requested about 4 clusters per window; the result has 4.98. \
+families=True and result.families.cut_to(4) merges the nearest.
         """
         if self.low <= round(found) <= self.high:
             return None
         asked = self.nearest(found)
-        way = f"{{n_families={asked:g}}} joins the nearest"
+        way = f"{{n_families={asked:g}}} merges the nearest."
         if found < asked:
-            way = "a smaller {new_penalty} makes more"
-        told = f"About {{:g}} clusters in a {batch} were asked for, and its points speak for "
-        return ArgumentText(f"{told}{{:.3g}}; {way}.", asked, found)
+            way = "Use a smaller {new_penalty} to get more."
+        rule = f"You requested about {{:g}} clusters per {batch}; the result has {{:.3g}}. {way}"
+        return ArgumentText(rule, asked, found)
 
     def compare(self, found: float, batch: str = "window") -> ArgumentText | None:
-        """Say what to do where joined clusters are more than a third more or fewer than asked for.
+        """Return the remedy if merged clusters are over a third more or fewer than requested.
 
         Examples
         --------
         >>> print(Hint(4, 4, True).compare(2.5))
-        About 4 clusters in a window were asked for, and 2.5 were found; level='fine' \
-or a smaller new_penalty gives more.
+        You requested about 4 clusters per window; the result has 2.5. \
+Use level='fine' or a smaller new_penalty to get more.
         >>> Hint(4, 4, True).compare(5) is None
         True
         """
         if self.is_near(found):
             return None
-        way = "{level='fine'} or a smaller {new_penalty} gives more"
+        way = "Use {level='fine'} or a smaller {new_penalty} to get more."
         if self.is_fine(found):
-            way = "{level='coarse'} joins more of them, {min_cluster_size} leaves out small ones"
-        told = f"About {{:g}} clusters in a {batch} were asked for, and {{:.3g}} were found; {way}."
-        return ArgumentText(told, self.nearest(found), found)
+            way = "{level='coarse'} merges more of them; {min_cluster_size} drops small ones."
+        rule = f"You requested about {{:g}} clusters per {batch}; the result has {{:.3g}}. {way}"
+        return ArgumentText(rule, self.nearest(found), found)
 
     def nearest(self, found: float) -> float:
         """The number to go to."""

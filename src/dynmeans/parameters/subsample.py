@@ -65,9 +65,9 @@ def drop_outliers(
     is_fewer = [n.n_points < batch.n_points for n, batch in zip(kept, batches, strict=True)]
     are, were = ("is", "was") if n_odd == 1 else ("are", "were")
     doubt = ArgumentText(
-        f"{format_count(n_odd, 'row')} of {len(points):,} {are} more than "
-        f"{OUTLIER_FACTOR:,.0f} times as far out as the middle half of a feature, the first in "
-        f"{batch_noun} {is_fewer.index(True) + 1}, and {were} ignored when the parameters were "
-        "chosen: outliers, or wrong values."
+        f"{format_count(n_odd, 'row')} of {len(points):,} {are} outliers (more than "
+        f"{OUTLIER_FACTOR:,.0f} interquartile ranges from the median; the first in "
+        f"{batch_noun} {is_fewer.index(True) + 1}) and {were} ignored when the parameters were "
+        "chosen. Check these values."
     )
     return kept, (doubt,)

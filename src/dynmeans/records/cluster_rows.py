@@ -129,8 +129,8 @@ def _check_counters(record: Any) -> None:
             raise ValueError(f"{name} must be an integer of at least 0, got {value!r}.")
         if value > MAX_COUNTER:
             raise ValueError(
-                f"{name} must be at most 2**62, got {value!r}: no number is left for what is new. "
-                "Start over from an empty state."
+                f"{name} must be at most 2**62, got {value!r}: no IDs are left for new clusters. "
+                "Start from an empty state."
             )
     time = record.time
     if isinstance(time, bool) or not isinstance(time, int | float) or not 0 <= time < math.inf:

@@ -84,7 +84,7 @@ class GroupStates(Mapping[Key, ClusterState]):
         if space != "raw":
             raise ValueError(
                 f"the clusters of a key are points of the space {space!r}, not rows. "
-                "GroupResult.memory(key) knows the space."
+                "GroupResult.memory(key) stores the space."
             )
         return self.clusters(key)
 
@@ -210,7 +210,7 @@ def _check_layout(states: GroupStates) -> None:
     """Shapes and types: one row for each cluster, or for each key."""
     n_keys, n_clusters, starts = len(states.key_list), len(states.ids), states.starts
     if starts.shape != (n_keys + 1,) or starts[0] != 0 or starts[-1] != n_clusters:
-        raise ValueError("starts must say where the clusters of each key begin, and the end.")
+        raise ValueError("starts must hold the first row of each key, and the end.")
     if states.centers.ndim != 2 or states.centers.shape[1] < 1:
         raise ValueError(f"centers must have two dimensions, got shape {states.centers.shape}.")
     sizes = dict.fromkeys(("ids", "weights", "ages", "counts"), n_clusters)

@@ -130,7 +130,7 @@ class Suggestion:
                 f"a single {self.batch_noun} contains no information about gaps and motion."
             )
             return [ArgumentText(text) for text in words]
-        forgotten = "a cluster that is inactive for so many steps is forgotten."
+        forgotten = "a cluster without points for this many steps is forgotten."
         told = "no cluster is ever forgotten." if p.max_gap == math.inf else forgotten
         since = (
             f"since the last {self.batch_noun}"

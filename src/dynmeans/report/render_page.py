@@ -157,7 +157,7 @@ def write_page(path: str | os.PathLike[str], render: Callable[[], str]) -> Path:
     """Write a page to one file, replacing an old one only once all is on disk."""
     path = Path(path)
     if not path.parent.is_dir():
-        raise InputError("path", "must lie in a folder that exists", got=str(path))
+        raise InputError("path", "must be in an existing folder", got=str(path))
     page = render()
     with atomic_write(path) as temporary:
         Path(temporary).write_text(page, encoding="utf-8", newline="\n")

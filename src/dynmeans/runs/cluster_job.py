@@ -260,7 +260,7 @@ class ClusterJob:
             told = "{resume=True}: there is no run {!r} to resume."
             raise FileNotFoundError(ArgumentText(told, str(self.out)))
         if resume is False and exists:
-            told = "{!r} holds a run already; {overwrite=True} replaces it."
+            told = "{!r} already contains a run; {overwrite=True} replaces it."
             raise FileExistsError(ArgumentText(told, str(self.out)))
         return exists
 
@@ -270,8 +270,8 @@ class ClusterJob:
         if is_chosen_late and (self.out / DATABASE).exists() and not self._is_empty():
             raise InputError(
                 "overwrite",
-                "needs {new_penalty} on a stream: the run {!r} would be lost before penalties are "
-                "chosen",
+                "requires {new_penalty} on a stream: otherwise the existing run {!r} would be "
+                "deleted before parameters are chosen",
                 str(self.out),
                 hint="Use another folder, or remove this one.",
             )

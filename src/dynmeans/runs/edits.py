@@ -168,7 +168,7 @@ def _check_known(store: Store, cluster_id: int) -> None:
         raise TypeError(f"cluster_id must be an integer, got {cluster_id!r}.")
     is_id = 0 <= cluster_id < 2**63
     if not is_id or not list(store.rows("clusters", "WHERE cluster_id = ?", [int(cluster_id)])):
-        rule = ": there is no cluster {}; the run has {}, from number 0"
+        rule = ": cluster {} does not exist; the run has {}, with IDs from 0"
         raise InputError(
             "cluster", rule, cluster_id, format_count(store.n_clusters_total, "cluster")
         )
@@ -252,7 +252,7 @@ class Editing:
             for cluster_id in texts:
                 _check_known(self._store, cluster_id)
                 if cluster_id in edits.merged:
-                    rule = ": {} is shown as {}; name that one, or undo the merger first"
+                    rule = ": {} is shown as {}; name that one, or undo the merge first"
                     raise InputError("cluster", rule, cluster_id, edits.merged[cluster_id])
             return [{"kind": NAME, "cluster_id": int(k), "text": text} for k, text in texts.items()]
 

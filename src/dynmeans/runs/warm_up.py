@@ -37,7 +37,7 @@ def read_warm_up(windows: Iterable[Window], taken: list[Window] | None = None) -
         n_filled += window.n_points > 0
         n_points += window.n_points
         if time.monotonic() - last > _SECONDS:  # a live source
-            told = "waiting to choose penalties: %d of %d windows, %d of %d rows so far."
+            told = "choosing parameters: %d of %d windows, %d of %d rows buffered."
             _log.warning(told, n_filled, N_BATCHES, n_points, N_POINTS)
             last = time.monotonic()
         if n_filled >= N_BATCHES and n_points >= N_POINTS:

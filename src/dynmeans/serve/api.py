@@ -95,7 +95,7 @@ class _Api:
         after = parse_query_integer("after", requires_token, -1, MAX_STEPS)
         run_id = request.query_params.get("run", self._feed.run_id)
         if self._n_readers >= MAX_CLIENTS:
-            raise HTTPException(503, f"there are {MAX_CLIENTS} readers already")
+            raise HTTPException(503, f"at most {MAX_CLIENTS} clients are allowed")
         self._n_readers += 1  # at once, so that others who ask meanwhile are counted too
         return _EventStream(self._events(run_id, after), self._leave)
 

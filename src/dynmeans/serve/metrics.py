@@ -29,19 +29,19 @@ class _Numbers:
         n_alerts, n_delivered = alert_counts(run.store)
         read = (status.position or {}).get("messages_read")
         self._counters = {
-            "rows": ("Rows taken in.", status.n_rows),
-            "windows": ("Windows taken in.", status.n_windows),
-            "dropped_rows": ("Rows left out because a value was missing.", status.n_dropped_rows),
-            "late_rows": ("Rows that came too late.", status.n_late_rows),
+            "rows": ("Rows processed.", status.n_rows),
+            "windows": ("Windows processed.", status.n_windows),
+            "dropped_rows": ("Rows dropped because a value was missing.", status.n_dropped_rows),
+            "late_rows": ("Rows that were too late.", status.n_late_rows),
             "dead_letters": ("Messages that could not be read as rows.", status.n_dead_letters),
             "clusters_born": ("Clusters seen so far.", status.n_clusters_total),
             "messages_read": ("Messages read from the stream.", read),
-            "alerts": ("Alerts that rules led to.", n_alerts),
+            "alerts": ("Alerts raised by rules.", n_alerts),
             "alerts_delivered": ("Alerts that were delivered.", n_delivered),
         }
         self._gauges = {
             "active_clusters": ("Clusters in the last window.", status.n_active_clusters),
-            "clusters_remembered": ("Clusters in memory, seen or not.", status.n_remembered),
+            "clusters_remembered": ("Clusters in memory, active or inactive.", status.n_remembered),
             "cost": ("Cost of the last window.", status.cost),
             "label_bytes": ("Size of the stored labels.", status.label_bytes),
             "is_running": ("Whether a process writes to the run.", status.is_running),
@@ -52,7 +52,7 @@ class _Numbers:
                 _since(_timestamp(status.last_window)),
             ),
             "alerts_waiting": ("Alerts that could not be delivered yet.", n_alerts - n_delivered),
-            "connected_clients": ("Pages that are connected.", n_readers),
+            "connected_clients": ("Clients that are connected.", n_readers),
         }
 
     def collect(self) -> Iterator[Any]:

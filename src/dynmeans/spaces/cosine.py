@@ -173,7 +173,7 @@ def _unit_block(rows: Any, first: int) -> Any:
             "space",
             "'cosine' needs rows that are not all zeros; row {} is",
             row,
-            hint="Leave such rows out: they point nowhere.",
+            hint="Remove such rows: they have no direction.",
         )
     scaled = rows / largest
     # Not by einsum: the order of its additions depends on the processor.

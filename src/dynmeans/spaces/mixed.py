@@ -57,7 +57,7 @@ class Mixed(Space):
         named = [feature for group in self.groups for feature in group.features]
         if len(set(named)) < len(named):
             twice = next(feature for feature in named if named.count(feature) > 1)
-            raise InputError("space", "must name each feature once; {!r} is there twice", twice)
+            raise InputError("space", "must name each feature once; {!r} is named twice", twice)
 
     @property
     def is_elementwise(self) -> bool:  # type: ignore[override]

@@ -1,4 +1,4 @@
-"""Stop words: words of grammar, which keep company with every other word."""
+"""Stop words: words of grammar, which occur in any context."""
 
 from collections.abc import Iterable
 

@@ -30,7 +30,7 @@ def options(**more):
 
 def test_the_call_tells_lambda_in_kilometers_and_proposes_geo_elsewhere(quakes):
     found = dynmeans.cluster(quakes, **options(space="geo", new_penalty=500.0**2))
-    assert "new clusters beyond 500 km" in found.summary()
+    assert "new clusters start beyond 500 km" in found.summary()
     assert "look like degrees" not in found.summary()
     plain = dynmeans.cluster(quakes, **options(new_penalty=9.0))
     assert "lat and lon look like degrees on the Earth: space geo" in plain.summary()
@@ -55,11 +55,11 @@ def test_the_command_does_too(quakes, tmp_path, capsys, monkeypatch):
     ]
     assert main([*ask, "--output", "plain"]) == 0
     told = capsys.readouterr()
-    assert "new clusters beyond distance 3." in told.out
+    assert "new clusters start beyond distance 3." in told.out
     assert "--space 'geo(lat,lon) + standard(hour)'" in told.err
     assert main([*ask, "--space", "0.01*geo(lat,lon) + cyclic:24(hour)", "--output", "mixed"]) == 0
     told = capsys.readouterr()
-    assert "new clusters beyond 300 km or 3 h." in told.out
+    assert "new clusters start beyond 300 km or 3 h." in told.out
     assert told.err == ""
 
 

@@ -105,7 +105,7 @@ def test_a_run_from_python_says_that_it_knows_no_source(tmp_path):
     config = RunConfig(("x", "y"), run_cases.RECIPE)
     with Run.create(tmp_path / "run", config) as run:
         run.process(Window([[0.0, 1.0]]))
-        with pytest.raises(ValueError, match="does not know where its rows are"):
+        with pytest.raises(ValueError, match="has no input file"):
             export_labels(run, tmp_path / "out.parquet")
 
 

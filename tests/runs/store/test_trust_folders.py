@@ -86,7 +86,7 @@ def test_verifying_finds_a_change_in_any_table(folder, change):
 
 def test_a_run_without_its_identity_says_that_it_is_damaged(folder):
     execute(folder, "DELETE FROM run_info")
-    with Run.open(folder) as run, pytest.raises(ValueError, match="its identity is missing"):
+    with Run.open(folder) as run, pytest.raises(ValueError, match="its run ID is missing"):
         run.status()
 
 
@@ -211,7 +211,7 @@ def test_a_run_made_by_another_process_meanwhile_is_not_replaced(tmp_path, monke
             super().__init__(folder)
 
     monkeypatch.setattr("dynmeans.runs.store.store.WriterLock", LateLock)
-    with pytest.raises(FileExistsError, match="holds a run already"):
+    with pytest.raises(FileExistsError, match="already contains a run"):
         Run.create(tmp_path / "run", CONFIG)
     with Run.open(tmp_path / "run") as run:
         assert run.status().n_windows == 1

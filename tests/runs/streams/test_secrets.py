@@ -120,7 +120,7 @@ def test_a_run_that_cannot_reach_its_place_tells_no_secret(
 
     def stop_once_told():
         end = time.monotonic() + 30
-        while "out of reach" not in caplog.text and time.monotonic() < end:
+        while "cannot be reached" not in caplog.text and time.monotonic() < end:
             time.sleep(0.05)
         stop.set()
 
@@ -128,7 +128,7 @@ def test_a_run_that_cannot_reach_its_place_tells_no_secret(
     with caplog.at_level(logging.DEBUG):
         job.start(stop=stop)
     told = caplog.text + "".join(capfd.readouterr())
-    assert "out of reach" in told
+    assert "cannot be reached" in told
     assert SECRET not in told
     for path in (tmp_path / "run").rglob("*"):
         assert path.is_dir() or SECRET.encode() not in path.read_bytes()

@@ -132,7 +132,7 @@ def test_a_run_that_waits_for_a_choice_takes_parameters_that_are_given(
         assert not run.has_windows
         assert run.status().n_windows == 0
     assert main(["status", str(folder)]) == 0
-    assert "waiting   for rows that parameters are chosen on" in capsys.readouterr().out
+    assert "waiting   for enough rows to choose parameters" in capsys.readouterr().out
     given = ModelConfig(new_penalty=1.0, max_gap=5, reach=1.5, random_state=0)
     job = ClusterJob(Input(address, idle_timeout=0.4), places.OPTIONS, given, folder)
     assert job.start().n_rows == len(ROWS)

@@ -439,4 +439,4 @@ def test_a_place_that_is_away_holds_nothing_up(redis, tmp_path, capsys):
     assert main([*command, "-o", str(tmp_path / "run")]) == 0
     told = capsys.readouterr()
     assert json.loads(told.out)["n_rows"] == 150
-    assert "is out of reach" in told.err
+    assert "cannot be reached" in told.err

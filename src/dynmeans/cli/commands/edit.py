@@ -23,7 +23,7 @@ def edit(
         list[int] | None,
         typer.Argument(
             metavar="CLUSTER...",
-            help="merge: the cluster that stays, then the one to show as it; pin: one cluster.",
+            help="merge: the ID to keep, then the ID to merge into it; pin: one ID.",
         ),
     ] = None,
     edit_id: Annotated[
@@ -57,7 +57,7 @@ def edit(
         raise InputError("action", f"must be one of {', '.join(ACTIONS)}", got=action)
     if len(ids) != ACTIONS[action]:
         rule = "{} takes {}, got {}"
-        wanted = ("no cluster", "the number of a cluster", "two clusters")[ACTIONS[action]]
+        wanted = ("no cluster", "the ID of a cluster", "two clusters")[ACTIONS[action]]
         raise InputError("", rule, action, wanted, " ".join(map(str, ids)) or "none")
     with Run.open(run_folder) as run:
         if action == "merge":
@@ -97,8 +97,8 @@ def _show_matches(matches: "list[SuggestedMatch]", folder: object, as_json: bool
 
 def _format_match(link: "SuggestedMatch", folder: object) -> str:
     return (
-        f"{link.other_id} was born where {link.cluster_id} had been, {link.gap:.4g} steps after it "
-        f"was last seen, {link.distance:.3g} away: "
+        f"{link.other_id} appeared at the position of {link.cluster_id} after a gap of "
+        f"{link.gap:.4g} steps ({link.distance:.3g} away): "
         f"dynmeans edit {folder} merge {link.cluster_id} {link.other_id}"
     )
 

@@ -46,7 +46,7 @@ def events(
         # Every cluster was born.
         if not rows and cluster is not None and not len(run.events(cluster_id=cluster)):
             n_known = format_count(run.status().n_clusters_total, "cluster")
-            rule = ": there is no cluster {}; the run has {}, from number 0"
+            rule = ": cluster {} does not exist; the run has {}, with IDs from 0"
             raise InputError("cluster", rule, cluster, n_known)
         rows.sort(key=lambda row: row["step"])
     rows = rows if last is None else rows[len(rows) - min(last, len(rows)) :]

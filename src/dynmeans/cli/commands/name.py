@@ -10,7 +10,7 @@ from dynmeans.cli import options
 def name(
     run_folder: options.RunFolder,
     cluster: Annotated[
-        int | None, typer.Argument(metavar="CLUSTER", help="Number of the cluster.")
+        int | None, typer.Argument(metavar="CLUSTER", help="ID of the cluster.")
     ] = None,
     text: Annotated[
         str | None,
@@ -33,7 +33,7 @@ def name(
     from dynmeans.runs.run import Run
 
     if (cluster is None) != (text is None):
-        raise InputError("", "give the number of a cluster and its name, or neither")
+        raise InputError("", "give an ID and a name, or neither")
     with Run.open(run_folder) as run:
         if cluster is not None and text is not None:
             run.name_cluster(cluster, text, author=author)

@@ -20,7 +20,7 @@ _Axes = Annotated[
 ]
 _Beside = Annotated[
     Path | None,
-    typer.Option(metavar="RUN2", help="Another run to show beside it on the same page."),
+    typer.Option(metavar="RUN2", help="Second run to compare on the same page."),
 ]
 _Engine = Annotated[
     bool,

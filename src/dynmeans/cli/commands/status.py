@@ -41,20 +41,20 @@ def status(
         "from, to": f"{found.first_window or '-'}, {found.last_window or '-'}",
         "rows": f"{found.n_rows:,} ({found.n_dropped_rows:,} dropped, {found.n_late_rows:,} late)",
         "clusters": f"{found.n_active_clusters} now, {found.n_remembered} remembered, "
-        f"{found.n_clusters_total} in all ({found.n_unconfirmed} unconfirmed)",
+        f"{found.n_clusters_total} in total ({found.n_unconfirmed} unconfirmed)",
         "level": f"{found.level}, {format_count(found.n_subclusters, 'subcluster')}, "
         f"{format_count(found.n_noise, 'row')} of noise",
         "cost": "-" if found.cost is None else f"{found.cost:.6g}",
         "labels": f"{format_count(found.n_label_files, 'file')}, {found.label_bytes / 1e6:,.1f} MB",
     }
     if is_choosing:
-        lines["waiting"] = "for rows that parameters are chosen on"
+        lines["waiting"] = "for enough rows to choose parameters"
     if found.n_dead_letters:
         lines["dead letters"] = f"{found.n_dead_letters:,} messages could not be read as rows"
     if told := late_warning(found.late_share):
         lines["warning"] = told
     if verify:
-        lines["verified"] = "everything is as it was written"
+        lines["verified"] = "all checksums match"
     for name, text in lines.items():
         print_line(f"{name:<9} {text}")
 

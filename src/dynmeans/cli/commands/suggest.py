@@ -92,9 +92,12 @@ def suggest(
     with while_choosing():
         found, n_dropped_rows = job.choose()
     if n_dropped_rows:
-        log_line(f"{format_count(n_dropped_rows, 'row')} left out: a value is missing.")
+        log_line(f"{format_count(n_dropped_rows, 'row')} dropped: a value is missing.")
     if plot is not None and found.reason:
-        raise InputError("plot", "draws what was tried; here the usual cosine is taken")
+        raise InputError(
+            "plot",
+            "is not available: the default cosine is used for this input, so nothing was tried",
+        )
     if plot is not None:
         _draw(found, plot)
     _show(found, plot, as_json)

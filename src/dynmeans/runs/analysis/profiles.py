@@ -130,7 +130,7 @@ def describe_clusters(
     ([0.1, 9.1], 'x')
     """
     if run.config.sample_size == 0:
-        rule = "must be at least 1 for what is asked: the run keeps no rows to describe it by"
+        rule = "must be at least 1: this run stores no rows to describe clusters"
         raise InputError("sample_size", rule, got=0)
     edits = run.edits
 

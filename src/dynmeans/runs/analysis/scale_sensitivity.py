@@ -1,4 +1,4 @@
-"""Which clusters look like two, and which two like one, for a slightly different lambda."""
+"""Clusters that would be split or merged if new_penalty changed by a factor of up to two."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -31,7 +31,7 @@ def scale_sensitivity(points: FloatArray, labels: IntArray, new_penalty: float) 
     >>> rng = np.random.default_rng(0)
     >>> points = np.repeat([[0.0], [1.0], [9.0]], 20, axis=0) + 0.05 * rng.normal(size=(60, 1))
     >>> scale_sensitivity(points, np.repeat([4, 4, 7], 20), 1.5)
-    {4: '4 looks like two'}
+    {4: '4 may be split in two'}
     """
     rows = np.flatnonzero(labels >= 0)
     told: dict[int, str] = {}
@@ -44,10 +44,10 @@ def scale_sensitivity(points: FloatArray, labels: IntArray, new_penalty: float) 
         if halves is None or len(halves.rows) < _FEWEST or not halves.is_clear(_SURELY):
             continue
         if halves.fall > new_penalty / _FACTOR:
-            told[name] = f"{name} looks like two"
+            told[name] = f"{name} may be split in two"
     for a, b in _near_pairs(sets, _FACTOR * new_penalty):
         if ids[a] not in told and ids[b] not in told and _are_one(sets, a, b, new_penalty):
-            told[ids[a]] = told[ids[b]] = f"{ids[a]} and {ids[b]} look like one"
+            told[ids[a]] = told[ids[b]] = f"{ids[a]} and {ids[b]} may be one cluster"
     return told
 
 

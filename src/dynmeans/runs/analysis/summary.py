@@ -40,7 +40,7 @@ def facts_of(run: Run) -> list[str]:
     """Return the sentences of the summary that advise nothing."""
     status = run.status()
     if run.penalties is None or not status.n_windows:
-        return ["No window was processed yet."]
+        return ["No windows have been processed yet."]
     return [*_numbers(run, status), *_changes(run), *_count_excluded(status)]
 
 

@@ -43,7 +43,7 @@ def name_groups(run: Run, roots: Mapping[int, int]) -> dict[int, str]:
 
 
 def stop_word_note(run: Run) -> ArgumentText | None:
-    """Return which of the largest topics are named by words that stand beside any other."""
+    """Return which of the largest topics are named by words that occur in any context."""
     if not run.config.source.get("text"):
         return None
     topics = topics_of(run.store)
@@ -53,8 +53,8 @@ def stop_word_note(run: Run) -> ArgumentText | None:
     if len(common) < 2:
         return None
     return ArgumentText(
-        f"{len(common)} of the {len(first)} largest topics are named by words that occur beside "
-        "any other word, like stop words: {}. Remove them with {language=...} or "
+        f"{len(common)} of the {len(first)} largest topics are named by words that occur in any "
+        "context, such as stop words: {}. Remove them with {language=...} or "
         "{stop_words=...}.",
         ", ".join(common),
     )

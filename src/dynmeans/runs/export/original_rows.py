@@ -27,9 +27,8 @@ def open_rows(run: Run, input: Any = None, *, allow_stored_sql: bool = False) ->
         if not isinstance(input, str) or input == "-":
             raise InputError(
                 "",
-                "the run does not know where its rows are: they came from Python or from standard "
-                "input",
-                hint="Name a file that holds them with {input=...}. Labels alone "
+                "the run has no input file: its rows came from Python or standard input",
+                hint="Give a file with them with {input=...}. Labels alone "
                 "({labels_only=True}) need none.",
             )
     sql = fields.get("sql")
@@ -55,8 +54,7 @@ def _check_numbered(run: Run) -> None:
     if columns and [key, "int64"] not in columns:
         raise InputError(
             "",
-            "the rows of this run have no numbers by which they could be found again in a file, "
-            "as those of a stream have none",
+            "rows of a stream cannot be matched to a file, because they have no row numbers",
             hint="Labels alone (dynmeans labels --labels-only) name each row by its row_id.",
         )
 
@@ -79,6 +77,6 @@ def _check_same(run: Run, options: WindowOptions, opened: Callable[[], Source]) 
                 "",
                 "the input does not match the rows of this run: {}",
                 str(error).rstrip("."),
-                hint="Name a file that holds the rows of the run with {input=...}. Labels alone "
+                hint="Give a file with the rows of the run with {input=...}. Labels alone "
                 "({labels_only=True}) need none.",
             ) from error

@@ -177,7 +177,11 @@ def parse_lateness(text: str, *, is_number: bool, argument: str = "allowed_laten
     if number == 0 or (is_number and number > 0 and math.isfinite(number)):
         return number
     if is_number:
-        raise InputError(argument, "must be a plain number, as the times are", got=text)
+        raise InputError(
+            argument,
+            "must be a number without a unit, because the time column is numeric",
+            got=text,
+        )
     return _equal_length(argument, text)
 
 
@@ -281,7 +285,7 @@ def parse_number_length(text: str) -> NumberLength:
     except ValueError as error:
         raise InputError(
             "every",
-            "must be a plain number, because the time column holds numbers",
+            "must be a number without a unit, because the time column is numeric",
             got=text,
             hint="If they count seconds or milliseconds since 1970, set {time_unit}.",
         ) from error

@@ -280,11 +280,11 @@ def ahead_error(far: FutureRowFilter, limits: Limits, row: LiveRow, rows: LiveRo
     ahead = row.time - max(far.latest.values(), default=row.time)
     return InputError(
         "max_ahead",
-        ": {} is {} after all rows around it; one row may be {} ahead",
+        ": {} is {} ahead of all other rows; at most {} is allowed",
         rows.position_of(row.number),
         in_words(ahead, is_number=is_number),
         in_words(far.bound(limits), is_number=is_number),
-        hint="Correct the clock that it came from, or allow for more.",
+        hint="Correct the clock of its source, or set a larger {max_ahead}.",
     )
 
 

@@ -54,7 +54,7 @@ def late_warning(share: float) -> str | None:
     if share <= 0.5:
         return None
     return (
-        f"most rows come too late: {share:.0%} of the last rows belong to windows that are closed. "
-        "Correct the clock of the rows that are ahead of them, or allow "
-        "more lateness in a new run."
+        f"most rows are late: {share:.0%} of the last rows belong to closed windows. "
+        "Correct the clock of the rows that are ahead of them, or set a larger allowed lateness "
+        "in a new run."
     )

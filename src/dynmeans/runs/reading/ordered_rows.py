@@ -181,9 +181,8 @@ class OrderedRows:
         found = self._last_of(last, position.rows_read)
         if found != position:
             raise ValueError(
-                f"the input has changed before the place where the run stopped: row "
-                f"{position.last_row} was last, row {found.last_row} is there now. Rows cannot be "
-                "added to the past."
+                f"the input has changed: the run stopped after row {position.last_row}, but row "
+                f"{found.last_row} is now at that position. Processed rows cannot change."
             )
 
     def _last_of(self, table: Any, rows_read: int) -> Position:

@@ -19,7 +19,7 @@ from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.reading.window import WindowOptions
 
 _ISO = "such as 2024-03-31 14:05:00+01:00"
-_OTHER_FORM = "If it has another form, give that as {time_format=...}, say '%d.%m.%Y %H:%M'."
+_OTHER_FORM = "If it has another form, set {time_format=...}, for example to '%d.%m.%Y %H:%M'."
 
 _COMMA = "If the comma is a decimal comma, set {decimal=...}."
 _QUERY = "A query ({sql=...}) may turn such text into numbers."

@@ -171,7 +171,7 @@ class WindowOptions:
             object.__setattr__(self, "time_format", forms[0] if len(forms) == 1 else forms or None)
         self._check_ways()
         if self.text is not None and self.features:
-            raise InputError("text", "and {features} exclude each other: give one of them")
+            raise InputError("text", "cannot be combined with {features}: give one of them")
         if self.text is not None:
             stop_words(self.language, self.stop_words)
         if self.deduplicate and self.id is None:

@@ -63,7 +63,7 @@ class Compactor:
             self._old.append((time.monotonic(), self._store.replace_parts(old, work.result())))
         except (OSError, ValueError) as error:
             self._is_broken = True  # the run goes on, with more files
-            _log.warning("labels are not joined into larger files: %s", error)
+            _log.warning("label files are not compacted: %s", error)
 
     def _next(self) -> list[LabelFile] | None:
         """Return the oldest parts of one level that are enough to be joined."""

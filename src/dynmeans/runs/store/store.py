@@ -131,7 +131,7 @@ class Store:
         """The ID that distinguishes the run from one that replaces it in its folder."""
         found = self.query("SELECT run_id FROM run_info")
         if not found:
-            raise damage_error(self.folder, "its identity is missing")
+            raise damage_error(self.folder, "its run ID is missing")
         return str(found[0][0])
 
     def counts(self) -> dict[str, int]:

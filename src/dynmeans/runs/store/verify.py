@@ -27,7 +27,9 @@ def verify(store: Store) -> None:
         parts = store.label_files()
         n_labels = sum(part.n_rows for part in parts) + (store.manifest(N_LABELS_REMOVED) or 0)
         if n_labels != store.counts()["n_rows"]:
-            raise damage_error(store.folder, f"parts hold {n_labels} labels, not one for each row")
+            raise damage_error(
+                store.folder, f"label files have {n_labels} labels, not one for each row"
+            )
     while True:
         try:
             return label_files.check_parts(store.labels_folder, parts, contents=True)

@@ -27,9 +27,11 @@ class Backoff:
         pause = self._pause * random.uniform(0.5, 1.0)
         text = self.redact(error)
         if not self._is_waiting:
-            _log.warning("%s is out of reach: %s. Trying again later.", self._address, text)
+            _log.warning("%s cannot be reached: %s. Trying again later.", self._address, text)
             return
-        _log.warning("%s is out of reach: %s. Trying again in %.1f s.", self._address, text, pause)
+        _log.warning(
+            "%s cannot be reached: %s. Trying again in %.1f s.", self._address, text, pause
+        )
         self._stop.wait(pause)
         self._pause = min(2 * self._pause, LONGEST_PAUSE)
 

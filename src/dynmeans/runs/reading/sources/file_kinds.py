@@ -25,7 +25,7 @@ def kind_of(name: str) -> tuple[str, ...]:
     for kind in _FILES:
         if name.lower().endswith(kind):
             return kind
-    raise ValueError(f"{quote_safely(name)} is no file to read: its name must end in {_SHOWN}.")
+    raise ValueError(f"unsupported file type: {quote_safely(name)}. The name must end in {_SHOWN}.")
 
 
 def find_files(path: str) -> list[str]:
@@ -34,8 +34,7 @@ def find_files(path: str) -> list[str]:
     if mark:  # what follows may hold a password, and so may what comes before
         told = f"{scheme + mark!r}..." if scheme.isalnum() else NOT_SHOWN
         raise ValueError(
-            f"{told} is no address that is known here. "
-            "Install the package that brings its connector, or name a file."
+            f"unknown address scheme {told}. Install the connector for it, or give a file."
         )
     given = Path(path)
     if given.is_dir():

@@ -32,7 +32,7 @@ class ReadingOptions:
         try:
             known = codecs.lookup(self.encoding)
         except (LookupError, ValueError) as error:
-            rule = "must be an encoding that Python knows, such as cp1252 or utf-16"
+            rule = "must be an encoding supported by Python, such as cp1252 or utf-16"
             raise InputError("encoding", rule, got=self.encoding) from error
         object.__setattr__(self, "encoding", known.name)
 

@@ -16,7 +16,7 @@ from dynmeans.runs.reading.columns import quote_text
 
 _NO_PARQUET = re.compile(r"magic bytes .* file ('.*?')|('.*?') too small to be a Parquet file")
 _QUERY = re.compile(r"(https?://[^\s'\"?]+)\?[^\s'\"]+")  # which may sign an address
-_OTHER_ENCODING = "Name its encoding with {encoding=...}, say cp1252."
+_OTHER_ENCODING = "Set its encoding, for example {encoding='cp1252'}."
 
 
 def connect(memory_limit: str, spill: Path) -> Any:
