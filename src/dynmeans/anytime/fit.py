@@ -182,6 +182,11 @@ def fit_anytime(source: Any, **options: Any) -> AnytimeResult:
     AnytimeResult
         After the last batch; `stop_reason` is the reason.
 
+    See Also
+    --------
+    anytime.iter_anytime : The same, with a result after every batch.
+    DPMeans : For rows that fit into main memory.
+
     Examples
     --------
     >>> import numpy as np

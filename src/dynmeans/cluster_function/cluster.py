@@ -122,6 +122,23 @@ def cluster(
         `labels` on the frame's own index, `clusters`, `events`, `history`, `summary()`, `plot()`,
         `report("file.html")`, and `show()` for notebooks.
 
+    See Also
+    --------
+    DynamicMeans : The estimator, for batches as arrays.
+    ClusterResult : The result in detail.
+    fit_groups : One stream for each key of a table.
+    suggest_penalties : Choose the penalties only.
+
+    Notes
+    -----
+    The rows of each window are clustered by Dynamic Means [1]_.
+
+    References
+    ----------
+    .. [1] T. Campbell, M. Liu, B. Kulis, J. P. How and L. Carin, "Dynamic Clustering via
+       Asymptotics of the Dependent Dirichlet Process Mixture", Advances in Neural Information
+       Processing Systems 26, 2013.
+
     Examples
     --------
     >>> import dynmeans, numpy as np, pandas as pd

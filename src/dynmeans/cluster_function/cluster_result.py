@@ -47,12 +47,32 @@ _ASK = "Call dynmeans.cluster(..., families=True)."
 
 
 class ClusterResult:
-    """The rows of a frame with the identities of their clusters; made by `dynmeans.cluster`.
+    """Result of `dynmeans.cluster`: the rows of a frame with the IDs of their clusters.
 
-    Everything is read from the run folder when it is first asked for.
-    `folder` is the run folder, which all commands take too; one that was not named with
-    `run_folder` is removed with this object. `suggestion` has the choice of penalties, where
-    they were.
+    Tables are read from the run folder on first access.
+
+    Attributes
+    ----------
+    folder : Path
+        The run folder, which all commands accept too. A temporary one, if `run_folder` was not
+        given, is removed with this object.
+    suggestion : Suggestion or None
+        The choice of penalties, if they were not given.
+
+    See Also
+    --------
+    dynmeans.cluster : Makes this object.
+    Run : The run folder, opened.
+
+    Examples
+    --------
+    >>> import dynmeans, numpy as np, pandas as pd
+    >>> frame = pd.DataFrame({"day": [0, 0, 1, 1], "x": [0.0, 9.0, 0.2, 9.1]})
+    >>> result = dynmeans.cluster(frame, window_column="day", features=["x"], new_penalty=4.0)
+    >>> result.labels.tolist()
+    [0, 1, 0, 1]
+    >>> result.clusters[["cluster_id", "n_points", "status"]].values.tolist()
+    [[0, 2, 'active'], [1, 2, 'active']]
     """
 
     def __init__(

@@ -61,10 +61,10 @@ def step(
     n_threads: int | None = None,
     max_clusters: int | None = None,
 ) -> tuple[ClusterState, Clustering]:
-    """Cluster one batch given what is remembered (Algorithm 2, restarts and UpdateC).
+    """Cluster one batch, given the remembered clusters (Algorithm 2 of [1]_, and UpdateC).
 
-    Nothing is modified in place: a new state is returned, and your arrays are not changed. A state
-    knows no space: points must be of the same one as its centers; a `Memory` keeps both together.
+    Nothing is modified in place: a new state is returned. A state does not store a feature space:
+    the points must be in the same space as its centers; a `Memory` stores both.
 
     Parameters
     ----------
@@ -78,20 +78,20 @@ def step(
         lambda, Q and tau, and the revival rule.
     orders : array-like of int of shape (n_init, n_points), or VisitingOrders
         Visiting orders, each a permutation of the rows. Each is one run from nothing; the run
-        of lowest cost is kept, the first of equals. `VisitingOrders(entropy, n_init)` stands for
+        of lowest cost is kept, the first of equals. `VisitingOrders(seed, n_init)` stands for
         orders by a hash, which are made where they are used.
     elapsed : float
-        Steps of time since the previous batch; greater than 0.
+        Steps since the previous batch; greater than 0.
     sample_weight : array-like of shape (n_points,), optional
         A point of weight 2 counts as two identical points. One of weight 0 takes no part, and
         is labeled as `DynamicMeans.predict` would.
     search : {"paper", "split", "deep"}, optional
-        For listed orders: whether the search ends with Algorithm 2, as by default, splits what is
-        plainly two, or makes all moves. A `VisitingOrders` has its own setting.
+        For listed orders: Algorithm 2 only (default), then splits of clusters that clearly contain
+        two groups, or all moves of groups of points. A `VisitingOrders` has its own setting.
     backend, acceleration, n_threads
         How the step is run, as in `DynamicMeans`; any choice gives the same bits.
     max_clusters : int, optional
-        Refuse a batch that would leave more clusters remembered, as in `DynamicMeans`.
+        Maximum number of remembered clusters, as in `DynamicMeans`.
 
     Returns
     -------
@@ -99,6 +99,17 @@ def step(
         C_{t+1}.
     clustering : Clustering
         Identities of the points, the active clusters, and the cost.
+
+    See Also
+    --------
+    DynamicMeans : The estimator, which keeps the state.
+    ClusterState : The remembered clusters.
+
+    References
+    ----------
+    .. [1] T. Campbell, M. Liu, B. Kulis, J. P. How and L. Carin, "Dynamic Clustering via
+       Asymptotics of the Dependent Dirichlet Process Mixture", Advances in Neural Information
+       Processing Systems 26, 2013.
 
     Examples
     --------

@@ -56,45 +56,52 @@ _logger = logging.getLogger(__name__)
 
 
 class DDPMixture(HasLock, ClusterMixin, BaseEstimator):
-    """Dependent Dirichlet process mixture of Gaussians; every cluster keeps its identity.
+    """Cluster a sequence of batches by a dependent Dirichlet process mixture of Gaussians.
 
-    Clusters appear, move, vanish and come back. The defaults suit standardized data.
+    This is the Bayesian model of which Dynamic Means is the small-variance limit [1]_. Clusters
+    appear, move, disappear and return, and each keeps its ID. The defaults suit standardized data.
 
     Parameters
     ----------
     inference : {"gibbs", "variational", "particle"}, default="gibbs"
         Gibbs sampling, variational inference or particle learning.
     concentration : float, default=1.0
-        alpha. Weight of new clusters, in observations; above 0.
+        alpha. Weight of new clusters, in observations; above 0. A larger value gives more clusters.
     survival : float, default=0.5
-        q. Probability that a cluster lives through one step of time; between 0 and 1.
+        q. Probability that a cluster survives one step; between 0 and 1. A larger value keeps
+        inactive clusters longer.
     noise_variance : float, default=0.1
-        sigma. Variance of the points around their cluster, along each axis.
+        sigma. Variance of the points around their cluster, along each axis. A larger value gives
+        fewer, larger clusters.
     motion_variance : float, default=0.1
-        xi. Variance of a cluster's motion in one step of time, along each axis.
+        xi. Variance of a cluster's motion in one step, along each axis. A larger value tracks
+        faster clusters, but confuses clusters that are close to each other.
     prior_mean : float or array-like of shape (n_features,), default=0.0
-        phi. Where new clusters are expected.
+        phi. Expected position of new clusters.
     prior_variance : float, default=1.0
-        rho. Variance of new clusters around `prior_mean`, along each axis.
+        rho. Variance of new clusters around `prior_mean`, along each axis. It should cover the
+        range of the data.
     parameters : MixtureParameters, optional
-        All six as one value in place of them.
+        All six as one value, instead of them.
     revival : {"exact", "paper"}, default="exact"
-        How the first point of an old cluster sees its position: as uncertain as it is, or known
-        exactly, as Eq. 3 is printed. The latter is for Gibbs sampling alone, and its samples are
-        not from the posterior.
+        Position of a remembered cluster for its first point in a batch: with its uncertainty, or
+        as known exactly (Eq. 3 of [1]_ as printed). The latter is for Gibbs sampling only, and
+        its samples are not from the posterior.
     n_samples, burn_in, thin : int, default=200, 100, 2
-        Gibbs: samples recorded, sweeps before the first, and sweeps for each.
+        Gibbs sampling: number of recorded samples, sweeps before the first, and sweeps per sample.
+        Larger values are more accurate and take proportionally longer.
     n_particles : int, default=100
-        Particle learning: number of particles.
+        Particle learning: number of particles. A larger value is more accurate and takes
+        proportionally longer.
     truncation : int, default=20
-        Variational inference: most new clusters in one batch.
+        Variational inference: maximum number of new clusters in one batch.
     tol, max_iter : float, int, default=1e-8, 1000
         Variational inference: stop when an iteration raises the bound by at most this share of
         it, or after `max_iter` iterations.
-    carry : {"best", "last"} or callable, default="best"
+    carried_sample : {"best", "last"} or callable, default="best"
         The sample or particle that becomes `labels_` and is carried on: the one with the highest
         posterior, the last, or the one ranked highest by a function. The function takes the
-        identities of the points in all samples, of shape (n_samples, n_points), and returns a
+        cluster IDs of the points in all samples, of shape (n_samples, n_points), and returns a
         number for each sample. Variational inference has one posterior, and carries that.
     random_state : int, RandomState instance or None, default=None
         Source of randomness.
@@ -102,22 +109,33 @@ class DDPMixture(HasLock, ClusterMixin, BaseEstimator):
     Attributes
     ----------
     labels_ : array of shape (n_points,)
-        Identity of every row of the last batch.
+        Cluster ID of every row of the last batch.
     samples_ : array of shape (n_samples, n_points)
-        Identities of the rows in every recorded sample or particle; new clusters are numbered in
+        Cluster IDs of the rows in every recorded sample or particle; new clusters are numbered in
         each sample as they first appear. The variational labels are the only row there.
     result_ : GibbsSamples, VariationalPosterior or Particles
-        All that the inference gave for the last batch, by slot.
+        Full result of the inference for the last batch, by slot.
     cluster_ids_, cluster_centers_, cluster_variances_, cluster_counts_, cluster_ages_ : arrays
         The remembered clusters, one row each.
     cost_ : float
         Minus the log posterior of `labels_` up to a constant, or minus the bound.
     n_iter_ : int
-        Sweeps, iterations, or 1 pass of the particles.
+        Number of sweeps or iterations; 1 for particle learning.
     state_ : MixtureState
-        All that is remembered; `state_.save(path)` writes it to a file.
+        Everything that is kept between batches; `state_.save(path)` writes it to a file.
     n_steps_, n_features_in_, feature_names_in_ : int, int, array
-        Batches taken in so far; the others as in scikit-learn.
+        Number of batches processed; the others as in scikit-learn.
+
+    See Also
+    --------
+    DynamicMeans : The small-variance limit: deterministic, and faster by orders of magnitude.
+    MixtureParameters : The six parameters of the model as one value.
+
+    References
+    ----------
+    .. [1] T. Campbell, M. Liu, B. Kulis, J. P. How and L. Carin, "Dynamic Clustering via
+       Asymptotics of the Dependent Dirichlet Process Mixture", Advances in Neural Information
+       Processing Systems 26, 2013.
 
     Examples
     --------
@@ -184,14 +202,14 @@ class DDPMixture(HasLock, ClusterMixin, BaseEstimator):
         return model
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Forget everything and take in one batch."""
+        """Reset the estimator and cluster one batch."""
         with RollbackOnError(self):
             start_over(self)
             self._take_next(X, 1.0, min_points=1)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, *, elapsed: float = 1.0) -> Self:
-        """Take in the next batch.
+        """Cluster the next batch and update the state.
 
         Parameters
         ----------
@@ -213,7 +231,7 @@ class DDPMixture(HasLock, ClusterMixin, BaseEstimator):
         times: Sequence[Any] | None = None,
         time_step: Any = None,
     ) -> tuple[list[Any], History]:
-        """Forget everything and take in a whole sequence of batches.
+        """Reset the estimator and cluster a whole sequence of batches.
 
         Parameters are those of `DynamicMeans.fit_sequence`.
 
@@ -237,7 +255,7 @@ class DDPMixture(HasLock, ClusterMixin, BaseEstimator):
         return [labels_in_type_of(X, labels) for X, labels in found], history
 
     def predict(self, X: Any) -> IntArray:
-        """Give the most probable identity of each row now, -1 where that is a new cluster.
+        """Return the ID of the most probable cluster of each row, or -1 for a new cluster.
 
         Each row is judged separately; `labels_` were found for all rows of the batch together, and
         may differ where two clusters are about as likely.
@@ -246,7 +264,7 @@ class DDPMixture(HasLock, ClusterMixin, BaseEstimator):
         return np.asarray(np.append(self.state_.ids, -1)[best])
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Give the probability of each of `cluster_ids_`, and in the last column of a new one."""
+        """Return the probability of each of `cluster_ids_`; the last column is a new cluster."""
         return np.asarray(softmax(self._log_densities(X), axis=1))
 
     def score(self, X: Any, y: Any = None) -> float:

@@ -18,10 +18,10 @@ from dynmeans.spaces.space import Space
 
 @add_parameter_docs
 class DPMeans(TransformerMixin, ClusterMixin, BaseEstimator):
-    """DP-Means (Kulis and Jordan, 2012): k-means that finds the number of clusters.
+    """Cluster a single batch with DP-Means: k-means that finds the number of clusters.
 
-    It starts as Algorithm 2 does with nothing remembered, from no clusters, and not with all
-    points in one as Kulis and Jordan do (decision 0016).
+    DP-Means [1]_ is Dynamic Means without memory. It starts from no clusters, and not with all
+    points in one cluster as in [1]_ (decision 0016).
 
     Parameters
     ----------
@@ -36,9 +36,21 @@ class DPMeans(TransformerMixin, ClusterMixin, BaseEstimator):
     penalties_ : Penalties
         lambda as given or chosen.
     cost_, cost_trace_, n_iter_ : float, array, int
-        Cost, its value after every pass, and the number of passes.
+        Cost (squared distances plus `new_penalty` for each cluster), its value after every pass,
+        and the number of passes.
     follower_ : DynamicMeans
-        The estimator that has taken in the one batch.
+        The estimator that has processed the one batch.
+
+    See Also
+    --------
+    DynamicMeans : The same algorithm for a sequence of batches, with memory.
+    suggest_penalties : Choose `new_penalty` from data without labels.
+    fit_anytime : The same for more rows than fit into main memory.
+
+    References
+    ----------
+    .. [1] B. Kulis and M. I. Jordan, "Revisiting k-means: New Algorithms via Bayesian
+       Nonparametrics", International Conference on Machine Learning, 2012.
 
     Examples
     --------

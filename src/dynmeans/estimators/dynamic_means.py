@@ -56,51 +56,96 @@ def view(path: str) -> Any:
 
 @add_parameter_docs
 class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
-    """Cluster batches one after the other; every cluster keeps its identity for life.
+    """Cluster a sequence of batches and track clusters over time.
+
+    Dynamic Means [1]_ is a k-means-like algorithm for data that arrive in batches. The number of
+    clusters is not fixed: a point joins the nearest cluster, revives a remembered cluster, or
+    starts a new one, whichever costs least. Every cluster keeps one integer ID, also if it moves
+    or has no points for some batches.
+
+    Call `partial_fit` for each batch of a stream, or `fit_sequence` for a list of batches. For a
+    table with a time column, use `dynmeans.cluster`.
 
     Parameters
     ----------
     {model_config}
     keep_history : bool or int, default=False
-        Whether `history_` keeps the record of all batches; a number keeps only that many of the
-        last ones.
+        If True, `history_` stores the record of every batch; an integer keeps only that many of
+        the last ones. With True, memory use grows with the length of the stream.
 
     Attributes
     ----------
     labels_ : array of shape (n_points,)
-        Identity of every row of the last batch; -1 for noise of another `method`.
-    cluster_ids_, cluster_centers_, cluster_weights_, cluster_ages_ : arrays
-        The remembered clusters, one row each; centers are in the units of the rows.
+        Cluster ID of every row of the last batch; -1 for noise if `method` finds noise.
+    cluster_ids_ : array of shape (n_clusters,)
+        IDs of the remembered clusters, in increasing order.
+    cluster_centers_ : array of shape (n_clusters, n_features)
+        Positions of the remembered clusters, in the units of the rows.
+    cluster_weights_, cluster_ages_ : arrays of shape (n_clusters,)
+        Weight of each cluster in observations, and the steps from its last batch to the next one:
+        1 if it has points in the last batch.
     cluster_velocities_ : array of shape (n_clusters, n_features)
-        How far each moves in a step of time; zeros in still motion.
+        Change of position per step; zeros with `motion="random_walk"`.
     cost_, cost_trace_, n_iter_ : float, array, int
-        Cost of the last batch, its value after every pass, and the number of passes.
+        Cost of the last batch (squared distances plus penalties), its value after every pass, and
+        the number of passes.
     penalties_ : Penalties
-        lambda, max_gap and reach, and Q and tau, as given or chosen; in the unit of `space_`.
+        Penalties in use, given or chosen, in the unit of `space_`.
     space_ : Space
-        How rows become points, as learned.
+        Fitted feature space.
     n_steps_ : int
-        Batches taken in so far.
+        Number of batches processed.
     events_ : list of Event
-        What the last batch did to each cluster; with `families` also which families joined an
-        older one since this was last asked for.
+        Events of the last batch: born, moved, vanished, returned, forgotten, split, merged. With
+        `families` also the families that joined an older one since `events_` was last read.
     families_ : Families
-        With `families`, the identities that belong together by all evidence so far. A family is
-        named after its oldest member, and keeps the name for life.
+        Families of the clusters so far. Only with `families=True`. The ID of a family is the ID of
+        its oldest cluster and does not change.
     family_labels_ : array of shape (n_points,)
-        With `families`, the family of every row of the last batch.
+        Family ID of every row of the last batch. Only with `families=True`.
     confirmed_labels_ : array of shape (n_points,)
-        `labels_` with -1 for identities that are not confirmed yet (`min_cluster_size`,
-        `min_batches`); if they are confirmed later, they keep their number.
+        `labels_` with -1 for clusters that are not confirmed yet (`min_cluster_size`,
+        `min_batches`). A cluster that is confirmed later keeps its ID.
     history_ : History
-        The record of the batches, where `keep_history` asks for it.
+        Records of the batches. Only with `keep_history`.
     memory_ : Memory
-        All that is remembered; `memory_.save(path)` writes it to a file, and `from_memory`
-        continues with it.
+        Everything that is kept between batches. `memory_.save(path)` writes it to a file, and
+        `from_memory` continues from it.
     state_ : ClusterState
-        The clusters of the memory, where rows are points (`space="raw"`).
+        The remembered clusters as arrays. Only with `space="raw"`.
     n_features_in_, feature_names_in_ : int, array
         As in scikit-learn.
+
+    Warns
+    -----
+    SuggestionWarning
+        If penalties were chosen automatically and may be poor.
+    ClusterGrowthWarning
+        If the number of remembered clusters is large and still growing.
+
+    See Also
+    --------
+    dynmeans.cluster : Cluster a table with a time column in one call.
+    DPMeans : The same algorithm for a single batch, without memory.
+    DDPMixture : The Bayesian mixture model of which Dynamic Means is the small-variance limit.
+    suggest_penalties : Choose penalties from data without labels.
+    tune : Choose penalties with labels.
+    find_families : Merge clusters into clusters of any shape.
+
+    Notes
+    -----
+    Each pass visits all points (Algorithm 2 of [1]_) and is kept only if it lowers the cost, so a
+    batch converges after finitely many passes to a local minimum that depends on the visiting order
+    (`n_init`). For the same input and `random_state`, labels, centers and costs are bitwise
+    identical for any number of threads and any backend. By default the package differs from the
+    paper in one point: a cluster that clearly contains two groups is split; `search="paper"` gives
+    the published algorithm. An estimator must not be used by two threads at the same time.
+
+    References
+    ----------
+    .. [1] T. Campbell, M. Liu, B. Kulis, J. P. How and L. Carin, "Dynamic Clustering via
+       Asymptotics of the Dependent Dirichlet Process Mixture", Advances in Neural Information
+       Processing Systems 26, 2013.
 
     Examples
     --------
@@ -219,18 +264,20 @@ class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or data frame of shape (n_points, n_features)
-            The batch. One of shape (0, n_features) only lets time pass. A Dask array, a Dask data
-            frame or a list of futures is clustered where it lies; `labels_` is then a Dask array.
+            The batch. An empty batch, of shape (0, n_features), only lets time pass. A Dask array,
+            a Dask data frame or a list of futures is clustered where it lies; `labels_` is then a
+            Dask array.
         y : ignored
         elapsed : float or timedelta
-            Steps of time since the previous batch, greater than 0; or a length of time.
+            Steps since the previous batch, greater than 0; or a duration, with `time_step`. After a
+            larger value, clusters may have moved farther, and more are forgotten.
         time : date, number or str, optional
             When the batch came, for `history_`. With `time_step`, `elapsed` follows from it and
             from the time of the batch before.
         time_step : float or timedelta, optional
             Length of one step, where `elapsed` is a length of time or follows from `time`.
         sample_weight : array-like of shape (n_points,), optional
-            A row of weight 2 counts as two identical rows, one of weight 0 takes no part.
+            A row of weight 2 counts as two identical rows; one of weight 0 is only labeled.
         """
         is_bare = sample_weight is time is time_step is None
         if is_bare and elapsed.__class__ is float and self._try_fast_path(X, elapsed):
@@ -271,10 +318,10 @@ class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
         Returns
         -------
         labels : list of arrays or series
-            Identity of every row of every batch; with the index of a pandas frame, as a series of
+            Cluster ID of every row of every batch; with the index of a pandas frame, as a series of
             polars for one of polars.
         history : History
-            The record of every batch: clusters seen and remembered, cost, passes.
+            The record of every batch: active and remembered clusters, cost, passes.
         """
         given, when, elapsed = parse_batches(batches, elapsed, times, time_step)
         with RollbackOnError(self):
@@ -309,7 +356,7 @@ class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
         X : array-like or data frame of shape (n_points, n_features)
             The rows.
         elapsed : float, optional
-            Look ahead: the identities in a batch that comes this many steps after the last one.
+            Predict for a batch this many steps after the last one. Default: the last batch itself.
         """
         labels: IntArray = self._predict(X, 0.0 if elapsed is None else check_elapsed(elapsed))[0]
         return labels
@@ -330,7 +377,7 @@ class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
         return found
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Name the columns of `transform` after the identities of the clusters."""
+        """Name the columns of `transform` after the IDs of the clusters."""
         check_is_fitted(self, "memory_")
         return np.array([f"dynamicmeans{i}" for i in self.cluster_ids_], dtype=object)
 
@@ -370,7 +417,7 @@ class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
 
     @property
     def families_(self) -> Families:
-        """Families of the identities so far, found when asked for."""
+        """Families of the clusters so far, computed on access."""
         check_is_fitted(self, "memory_")
         evidence = self.memory_.evidence
         if not self.families or evidence is None:

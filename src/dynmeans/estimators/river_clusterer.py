@@ -20,22 +20,35 @@ NO_CLUSTER = -1
 
 @with_defaults("RiverDynamicMeans")
 class RiverDynamicMeans(base.Clusterer):
-    """Dynamic Means for rows that come one at a time, as river has them.
+    """Dynamic Means [1]_ with the interface of river, for rows that arrive one at a time.
 
-    Rows are gathered; every `window_size` of them become one batch. Identities last for life, so
-    that a number means the same cluster however long the stream is.
+    Rows are buffered; every `window_size` of them are clustered as one batch. A cluster keeps its
+    ID, so an ID means the same cluster however long the stream is.
 
-    The features are those of the first window. A feature that a later row lacks takes the mean of
-    what was seen of it, and one that no row of the first window had is ignored.
+    The features are those of the first window. If a later row lacks a feature, the mean of its
+    earlier values is used; features that do not occur in the first window are ignored.
 
     Parameters
     ----------
-    window_size
-        Rows of a batch.
-    penalties
-        All penalties as one value, lambda alone, or "auto": chosen on the first window.
+    window_size : int, default=100
+        Number of rows of a batch. With a larger value, clusters are estimated from more rows, and
+        a row waits longer for its cluster.
+    penalties : Penalties, float or "auto"
+        All penalties as one value, a number (`new_penalty` only), or "auto": choose them from the
+        first window.
     **parameters
-        All others of `DynamicMeans`. {defaults}
+        All other parameters of `DynamicMeans`. {defaults}
+
+    See Also
+    --------
+    DynamicMeans : The same algorithm for whole batches.
+    dynmeans.cluster : The same for a table with a time column.
+
+    References
+    ----------
+    .. [1] T. Campbell, M. Liu, B. Kulis, J. P. How and L. Carin, "Dynamic Clustering via
+       Asymptotics of the Dependent Dirichlet Process Mixture", Advances in Neural Information
+       Processing Systems 26, 2013.
 
     Examples
     --------
@@ -67,7 +80,7 @@ class RiverDynamicMeans(base.Clusterer):
 
     @property
     def model(self) -> DynamicMeans:
-        """The estimator that has taken in the complete windows."""
+        """The estimator that has processed the complete windows."""
         if self._model is None:
             raise AttributeError(
                 f"model is available after the first window of {self.window_size} rows; "
@@ -77,7 +90,7 @@ class RiverDynamicMeans(base.Clusterer):
 
     @property
     def centers(self) -> dict[int, dict[Any, float]]:
-        """Where each remembered cluster was last seen, by identity and feature."""
+        """Last position of each remembered cluster, by ID and feature."""
         if self._model is None:
             return {}
         ids, places = self._model.cluster_ids_.tolist(), self._model.cluster_centers_.tolist()
@@ -87,7 +100,7 @@ class RiverDynamicMeans(base.Clusterer):
         }
 
     def learn_one(self, x: Mapping[Any, Any]) -> None:
-        """Take a row in; the last one of a window has the window clustered."""
+        """Add a row; the last row of a window starts its clustering."""
         size = check_count("window_size", self.window_size)
         row = {name: _number(name, value) for name, value in x.items()}
         if self._features:  # others are not kept: there may be ever new ones

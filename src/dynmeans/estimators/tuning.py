@@ -87,32 +87,43 @@ def tune(
     model_config: ModelConfig | None = None,
     **parameters: Any,
 ) -> TuningResult:
-    """Find the penalties with which `DynamicMeans` scores best on a labeled stream.
+    """Choose the penalties with which `DynamicMeans` has the best score on a labeled stream.
 
     Parameters
     ----------
     batches : sequence of array-like of shape (n_points, n_features)
         The stream.
     truth : sequence of array-like of shape (n_points,)
-        True labels, one array for each batch; -1 where no one knows.
+        True labels, one array for each batch; -1 for unlabeled rows.
     metric : str or callable
         Name of a score in `dynmeans.metrics`, or a function of true and found labels; the
         higher, the better.
     n_trials : int
-        Settings to try; a model of the score proposes where to look next.
+        Number of settings to try, proposed by a model of the score. A larger value finds better
+        penalties and takes proportionally longer.
     ranges : mapping of str to (float, float), optional
-        Lowest and highest `new_penalty`, `max_gap` or `reach`. By default `new_penalty` is
-        looked for between a thousandth of the variance of a batch and four times that variance,
-        `max_gap` between 1.3 and 25, `reach` between 1 and 4.
+        Lowest and highest `new_penalty`, `max_gap` or `reach`. Default: `new_penalty` from a
+        thousandth of the variance of a batch to four times that variance, `max_gap` from 1.3 to
+        25, `reach` from 1 to 4.
     n_jobs : int
-        Processes; -1 is one for each core. The result does not depend on it.
+        Number of processes; -1 is one for each core. The result does not depend on it.
     model_config : ModelConfig, optional
-        What else the stream is followed by, in every trial; give `motion="constant_velocity"` for
-        clusters that keep a course. A space is learned once, on the first batches. `random_state`
-        is the seed of the proposals and of the visiting orders: every setting is run with the same
-        three seeds, and the scores are averaged.
+        All other parameters of every trial, such as `motion="constant_velocity"`. A space is
+        fitted once, on the first batches. `random_state` is the seed of the proposals and of the
+        visiting orders: every setting is run with the same three seeds, and the scores are
+        averaged.
     **parameters
-        The parameters of a `ModelConfig`, in place of one. {defaults}
+        The parameters of a `ModelConfig`, instead of one. {defaults}
+
+    See Also
+    --------
+    suggest_penalties : Choose penalties without labels.
+    dynmeans.metrics.tracking_report : All scores of a labeled stream.
+
+    Notes
+    -----
+    The score of the best trial is optimistic, because it is the maximum of many trials on this
+    stream. Evaluate on another one.
 
     Examples
     --------

@@ -17,23 +17,26 @@ from dynmeans.words.word_table import MAX_WORDS, WIDTH, WordTable
 class WordVectors(TransformerMixin, BaseEstimator):
     """Texts as unit rows of 1,024 numbers, for `DynamicMeans(space="words")`.
 
-    A word is a row of signs from a hash, plus the direction of the company it has kept so far:
-    words that stand beside the same words come near each other. Nothing is known beforehand, and
-    `partial_fit` learns from one batch after the other. A text without a word is a row of zeros.
+    The vector of a word is a row of signs from a hash, plus the mean direction of the words it
+    occurred with, so words of the same context are close to each other. No model is needed:
+    `partial_fit` learns from one batch after the other. A text without words is a row of zeros.
 
     Parameters
     ----------
     language : str
-        Languages whose stop words are left out: "en", or several such as "en,de" (those other than
+        Languages whose stop words are removed: "en", or several such as "en,de" (those other than
         English need the package stopwordsiso), or "none".
     stop_words : sequence of str
-        Further words to leave out.
+        Further words to remove.
     max_words : int
-        Words that are remembered; beyond, the rarest are forgotten. More take 4 KB each.
+        Maximum number of words in the table; beyond it, the rarest are dropped. A larger value
+        keeps rarer words, at 4 KB of RAM each.
 
     See Also
     --------
-    dynmeans.cluster : With `text`, all of it in one call.
+    dynmeans.cluster : With `text`, vectors, clusters and their names in one call.
+    DynamicMeans : Clusters the vectors, with `space="words"`.
+    sklearn.feature_extraction.text.TfidfVectorizer : Sparse vectors with a fixed vocabulary.
 
     Examples
     --------
@@ -51,7 +54,7 @@ class WordVectors(TransformerMixin, BaseEstimator):
         self.max_words = max_words
 
     def fit(self, X: Iterable[str], y: Any = None) -> "WordVectors":
-        """Forget everything and learn from the texts."""
+        """Reset the table and learn from the texts."""
         self.__dict__.pop("table_", None)
         return self.partial_fit(X)
 
@@ -63,7 +66,7 @@ class WordVectors(TransformerMixin, BaseEstimator):
     def fit_transform(
         self, X: Iterable[str], y: Any = None, **parameters: Any
     ) -> npt.NDArray[np.float32]:
-        """Forget everything, learn from the texts and return their rows."""
+        """Reset the table, learn from the texts and return their vectors."""
         self.__dict__.pop("table_", None)
         return self.fit_transform_batch(X)
 

@@ -35,36 +35,43 @@ def find_families(
     min_cluster_size: float = MIN_CLUSTER_SIZE,
     min_batches: int = MIN_LIFE,
 ) -> Families:
-    """Group identities that belong together: clusters of any shape, at the scale you mean.
+    """Merge clusters into families: sets of clusters that form one cluster of any shape.
 
-    Two identities touch if the points of both, pooled over all batches that saw both, look like
-    one cluster cut in two; those that touch always join. Beyond that every level of the tree is a
-    clustering of the whole stream. Nothing is clustered again.
+    Two clusters touch if their points, pooled over all batches in which both are active, look like
+    one cluster cut in two; clusters that touch are always merged. Above that, every level of the
+    tree of merges is a clustering of the whole stream. The points are not clustered again.
 
     Parameters
     ----------
     batches : iterable of array-like of shape (n_points, n_features)
         The stream.
     labels : sequence of array-like of int of shape (n_points,)
-        Identity of every row, as `DynamicMeans.fit_sequence` returns them. Rows labeled -1
-        belong to nothing. Or the history of the stream, which also knows the times.
+        Cluster ID of every row, as `DynamicMeans.fit_sequence` returns them; rows labeled -1 are
+        noise. Or the history of the stream, which also has the times.
     elapsed : float or sequence of float
         Steps of time between batches.
     level : "auto" or float
-        "auto" takes the level that describes the stream most briefly. A number is a squared
-        distance: identities nearer than that, on average over the time seen together, join. 0
-        joins only what touches; at -8 each identity is by itself.
+        Squared distance up to which clusters are merged (their mean over common batches). A larger
+        value gives fewer, larger families; 0 merges only clusters that touch; at -8 each cluster
+        is a family of its own. "auto": the level with the shortest description of the stream.
     n_families : float, optional
-        About how many families a batch holds; chooses the level in place of `level`.
+        Approximate number of families per batch; chooses the level, instead of `level`.
     min_cluster_size, min_batches : float, int
-        Identities with fewer points, or seen in fewer batches, have no name of their own: they go
-        with the nearest that has one, or are outliers, -1. With 0 and 1 every identity counts.
+        Clusters with fewer points, or active in fewer batches, do not form a family: they are
+        assigned to the nearest family, or labeled -1 (outlier). Larger values give fewer families;
+        with 0 and 1 every cluster counts.
 
     Returns
     -------
     Families
         `map_labels(labels)` returns the family of each label; `cut(level)` and
         `cut_to(n_families)` give the families at other levels.
+
+    See Also
+    --------
+    DynamicMeans : With `families=True`, it collects the statistics of families itself.
+    Families : The result.
+    dynmeans.plots.plot_families : Draw the tree and the timeline.
 
     Examples
     --------

@@ -93,79 +93,87 @@ class ModelConfig:
 
     penalties: PartialPenalties = option(
         AUTO,
-        "All penalties as one value, such as `suggest_penalties` returns; lambda alone, as a "
-        'number; or "auto": chosen on the first batches that have points.',
+        "All penalties as one `Penalties` object (for example from `suggest_penalties`), a "
+        'number (`new_penalty` only), or "auto": choose them from the first batches that have '
+        "points.",
         None,
     )
     n_clusters: float | tuple[float, float] | None = option(
         None,
-        "Expected number of clusters in a batch, or a range such as 4-8, (4, 8) in Python: a "
-        "hint by which lambda is chosen, or the number of families with `families`.",
+        "Expected number of clusters per batch, or a range such as 4-8, (4, 8) in Python; "
+        "with `families`, of families. `new_penalty` is chosen to give approximately this "
+        "number; the result may differ. A larger number gives smaller clusters.",
         str,
         check=_number_or_range,
     )
     space: str | Space = option(
         "raw",
-        'Mapping from rows to points, learned on the first batches that have points: "raw" '
-        '(no change); "standard" (mean 0, standard deviation 1); "robust" (median 0, '
-        'interquartile range 1); "auto" (standard if one feature varies more than ten times '
-        'as much as another); "geo" (latitude and longitude, in km); "cyclic:24" (features '
-        'with a period); "cosine" (by angle, on leading axes with "cosine:30"); "landmarks" '
-        '(kernel); or groups of features, "0.1*geo(lat,lon) + cyclic:24(hour)".',
+        "Mapping from rows to the points whose distances are used, fitted on the first "
+        'batches: "raw" (no change); "standard" (mean 0, standard deviation 1); "robust" '
+        '(median 0, interquartile range 1); "auto" (standard if one feature varies more than '
+        'ten times as much as another); "geo" (latitude and longitude, in km); "cyclic:24" '
+        '(features with a period); "cosine" (by angle, on leading axes with "cosine:30"); '
+        '"landmarks" (kernel); or groups of features, "0.1*geo(lat,lon) + cyclic:24(hour)".',
         str,
         check=_space,
     )
     method: Any = option(
         OURS,
-        'What clusters a batch: "dynmeans"; a clusterer of scikit-learn, as an object or by '
-        'name, such as "dbscan(eps=0.3)" or "hdbscan" (by default with clusters of at least '
-        "0.6 times the root of a batch's rows), whose clusters are matched one to one to "
-        'those remembered, noise -1; or "detections", where every row is an object.',
+        'Clusterer of each batch: "dynmeans"; a scikit-learn clusterer, as an object or by '
+        'name, such as "dbscan(eps=0.3)" or "hdbscan" (min_cluster_size: 0.6 times the root '
+        "of the number of rows, if not given), whose clusters are matched one-to-one to the "
+        'remembered clusters and whose noise is labeled -1; or "detections", if every row is '
+        "one object.",
         str,
         check=check_method,
     )
     n_init: int = option(
         3,
-        "Visiting orders that are tried on every batch, at most 10,000; the result of lowest "
-        "cost is kept.",
+        "Number of visiting orders tried on every batch, at most 10,000; the result of lowest "
+        "cost is kept. A larger value gives a lower cost and takes proportionally longer.",
         int,
         check=lambda name, value: check_count(name, value, at_most=MAX_ORDERS),
     )
     search: str = option(
         "split",
-        'Search for the lowest cost: Algorithm 2 ("paper"), then splits of clusters that '
-        'clearly contain two groups ("split"), or all moves of groups of points ("deep").',
+        'Search for the lowest cost: Algorithm 2 of the paper ("paper"); then splits of '
+        'clusters that clearly contain two groups ("split"); or all moves of groups of points '
+        '("deep"). A deeper search is slower and depends less on `new_penalty` and `n_init`.',
         str,
         check=choice(*SEARCHES),
         choices=SEARCHES,
     )
     random_state: Any = option(
         None,
-        "Seed of the visiting orders; None draws one.",
+        "Seed of the visiting orders. An integer makes results repeatable; None draws a new seed.",
         int,
         check=check_seed,
     )
     families: bool = option(
         False,
-        "Whether to collect evidence for clusters that belong together.",
+        "If set, collect the statistics of families (clusters of any shape). Adds time and "
+        "RAM for every pair of nearby clusters.",
         bool,
         check=_yes_or_no,
     )
     min_cluster_size: float = option(
         1,
-        "Points that a cluster needs to be confirmed.",
+        "Minimum number of points, over all batches, for a cluster to be confirmed. A larger "
+        "value marks more small clusters as -1 among the confirmed labels.",
         float,
         check=lambda name, value: check_number(name, value, at_least=0),
     )
     min_batches: int = option(
         1,
-        "Batches with points that a cluster needs to be confirmed.",
+        "Minimum number of batches with points for a cluster to be confirmed. A larger value "
+        "marks more short-lived clusters as -1, and confirms new ones later.",
         int,
         check=check_count,
     )
     max_clusters: int | None = option(
         None,
-        "Refuse a batch that would leave more remembered clusters.",
+        "Maximum number of remembered clusters. A batch that would exceed it is refused and "
+        "changes nothing. A smaller value limits time and RAM.",
         int,
         check=_count_or_none,
     )

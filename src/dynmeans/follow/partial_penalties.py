@@ -40,58 +40,67 @@ class PartialPenalties:
     base: Penalties | None = None
     new_penalty: float | None = option(
         None,
-        "lambda: squared distance beyond which a point starts a new cluster. A larger value "
-        "gives fewer clusters.",
+        "Squared distance beyond which a point starts a new cluster (lambda of the paper), in "
+        "the unit of `space`, squared. A larger value gives fewer, larger clusters. For "
+        "clusters of radius r, try (2 r)**2 to (4 r)**2.",
         float,
         check=number_or_none(above=0),
     )
     max_gap: float | None = option(
         None,
-        "N_Q: a cluster can return under its ID if fewer steps than this have passed since "
-        "it was last active; above 1, by default 6.8 or chosen with the rest.",
+        "Maximum gap in steps, above 1 (N_Q of the paper): a cluster can return under its ID "
+        "if fewer steps have passed since it was last active; then it is forgotten. Default: "
+        "6.8 (five missed batches), or chosen with the rest. A larger value reconnects "
+        "clusters after longer gaps, but may give an old ID to a different cluster.",
         float,
         check=number_or_none(above=1, infinity_allowed=True),
     )
     reach: float | None = option(
         None,
-        "k_tau: how far a cluster may move between two batches, as a squared distance in "
-        "units of lambda; at least 1, by default 1.2 or chosen with the rest.",
+        "How far a cluster may move between two batches: a squared distance in units of "
+        "lambda, at least 1 (k_tau of the paper). Default: 1.2, or chosen with the rest. A "
+        "larger value tracks faster clusters, but confuses clusters that are close to each "
+        "other.",
         float,
         check=number_or_none(at_least=1),
     )
     revival_penalty: float | None = option(
         None,
-        "Q: squared distance that each inactive step adds to the cost of a revival; with "
-        "`drift`, instead of `max_gap` and `reach`.",
+        "Squared distance that each inactive step adds to the cost of a revival (Q of the "
+        "paper); with `drift`, instead of `max_gap` and `reach`. A larger value gives fewer "
+        "returns and forgets clusters earlier.",
         float,
         check=number_or_none(at_least=0),
     )
     drift: float | None = option(
         None,
-        "tau: variance that a remembered position gains per step; with `revival_penalty`, "
-        "instead of `max_gap` and `reach`.",
+        "Rate at which a remembered position loses weight, per step (tau of the paper); with "
+        "`revival_penalty`, instead of `max_gap` and `reach`. A larger value lets clusters "
+        "move farther while they are inactive.",
         float,
         check=number_or_none(at_least=0),
     )
     motion: str | None = option(
         None,
         'Motion model: a cluster is expected at its last position ("random_walk", as in the '
-        'paper) or at the position predicted from its velocity ("constant_velocity"); by '
-        "default that of the penalties.",
+        'paper) or at the position extrapolated from its velocity ("constant_velocity", for '
+        "clusters that cross). Default: the model chosen with the penalties, else "
+        '"random_walk".',
         choices=MOTIONS,
         check=choice(None, *MOTIONS),
     )
     moving_features: Sequence[str | int | bool] | None = option(
         None,
         'Features that have a velocity with "constant_velocity", by name or number, or a '
-        "boolean for each; by default all.",
+        "boolean for each. Default: all.",
         list,
         check=_features,
     )
     revival: str | None = option(
         None,
-        'Cost of reviving a cluster: equation 5 of the paper ("paper"), or the exact '
-        'increase of the cost ("exact"); by default that of the penalties, else "paper".',
+        'Cost of reviving a cluster: equation 5 of the paper ("paper"), or the exact increase '
+        'of the cost ("exact"), which revives clusters of many points over shorter distances. '
+        'Default: that of the penalties, else "paper".',
         choices=REVIVAL_RULES,
         check=choice(None, *REVIVAL_RULES),
     )

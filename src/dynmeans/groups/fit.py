@@ -94,24 +94,32 @@ def fit_groups(
     by : str or list of str
         Column of the key: integers or text. Several columns make keys that are tuples.
     features : list of str, optional
-        Columns of the points; by default all that have no other part to play.
+        Columns of the points. Default: all columns without another role.
     batch_column : str, optional
         Column that separates the batches of a key, numbers or times: neighboring rows of equal
-        value are one batch, and it must not go back. By default all rows of a key are one batch.
+        value are one batch, and values must not decrease. Default: all rows of a key are one
+        batch.
     time_step : float or timedelta, optional
-        Length of one step of time in the batch column, so that gaps count. By default each batch
-        of a key comes one step after the one before.
+        Length of one step in the unit of `batch_column`, so that gaps count. Default: each batch of
+        a key comes one step after the one before. A larger value makes gaps shorter, in steps, so
+        clusters are forgotten later.
     weight : str, optional
         Column of weights.
     model_config : ModelConfig, optional
-        What every key is followed by, with penalties that are given, not "auto".
+        Parameters for every key; its penalties must be given, not "auto".
     n_threads : int, optional
         As of `DynamicMeans`; the result never depends on it.
     **parameters
-        The fields of a `ModelConfig`, in place of one.
+        The parameters of a `ModelConfig`, instead of one.
     state : GroupStates, optional
-        States of an earlier call to continue from. Keys that are not in the frame stay as they are,
-        new ones begin.
+        States of an earlier call to continue from. Keys that are not in the frame do not change;
+        new keys start without clusters.
+
+    See Also
+    --------
+    DynamicMeans : One stream.
+    dynmeans.cluster : One stream from a table with a time column.
+    groups.GroupResult : The result.
 
     Examples
     --------

@@ -34,6 +34,12 @@ def accuracy_per_step(true: Batches, found: Batches, weights: Batches | None = N
     ValueError
         If batches or rows do not correspond, a weight is negative, or no point is left to score.
 
+    See Also
+    --------
+    accuracy_global : The same, with one match for all steps.
+    accuracy_frozen : The measure of the paper.
+    ari_per_step : Agreement of pairs of points.
+
     Examples
     --------
     In both steps 3 of 4 points are right, though the two found labels change places.
@@ -55,6 +61,21 @@ def accuracy_frozen(true: Batches, found: Batches, weights: Batches | None = Non
     step, the one that gains most from there on is made: the score does not depend on the names of
     the labels. Parameters and result are those of `accuracy_per_step`.
 
+    See Also
+    --------
+    accuracy_per_step : The same, with each step matched separately.
+    accuracy_global : The same, with one match for all steps.
+
+    Notes
+    -----
+    This is the measure of the experiments in [1]_.
+
+    References
+    ----------
+    .. [1] T. Campbell, M. Liu, B. Kulis, J. P. How and L. Carin, "Dynamic Clustering via
+       Asymptotics of the Dependent Dirichlet Process Mixture", Advances in Neural Information
+       Processing Systems 26, 2013.
+
     Examples
     --------
     The first step makes 5 stand for 0 and 6 for 1; in the second one point of four agrees.
@@ -71,6 +92,11 @@ def accuracy_global(true: Batches, found: Batches, weights: Batches | None = Non
 
     Every true label is matched with at most one found label for the whole history. Large
     batches count for more than small ones. Parameters are those of `accuracy_per_step`.
+
+    See Also
+    --------
+    accuracy_per_step : The same, with each step matched separately.
+    idf1 : The share of clusters instead of points.
 
     Examples
     --------

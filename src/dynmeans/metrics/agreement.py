@@ -35,6 +35,11 @@ def ari_per_step(true: Batches, found: Batches) -> float:
     ValueError
         If batches or rows do not correspond, or no point is labeled.
 
+    See Also
+    --------
+    ari_global : The same for all steps together.
+    accuracy_per_step : The share of correctly labeled points.
+
     Examples
     --------
     >>> ari_per_step([[0, 0, 1, 1], [0, 0, 1, 1]], [[5, 5, 6, 6], [6, 6, 5, 5]])
@@ -48,6 +53,11 @@ def ari_global(true: Batches, found: Batches) -> float:
 
     Two points of different steps must share their label if they are of one cluster, so
     identities must last. Parameters and result are those of `ari_per_step`.
+
+    See Also
+    --------
+    ari_per_step : The same for each step separately.
+    accuracy_global : The share of correctly labeled points.
 
     Examples
     --------

@@ -61,6 +61,20 @@ def idf1(true: Batches, found: Batches, weights: Batches | None = None) -> float
     ValueError
         If batches or rows do not correspond, a weight is negative, or no point is left to score.
 
+    See Also
+    --------
+    hota : Detection and association in one score.
+    id_switches : Number of changes of ID.
+
+    Notes
+    -----
+    IDF1 is defined in [1]_.
+
+    References
+    ----------
+    .. [1] E. Ristani, F. Solera, R. Zou, R. Cucchiara and C. Tomasi, "Performance Measures and a
+       Data Set for Multi-Target, Multi-Camera Tracking", ECCV Workshops, 2016.
+
     Examples
     --------
     One cluster, called 7 twice and 8 once: 2 agreements among 3 true and 3 found clusters.
@@ -85,6 +99,21 @@ def hota(true: Batches, found: Batches, weights: Batches | None = None) -> HotaS
     clusters. Between equally good matches the solver's choice stands, with labels in sorted order,
     as in TrackEval.
 
+    See Also
+    --------
+    idf1 : The share of clusters with the right ID.
+    tracking_report : All scores at once.
+
+    Notes
+    -----
+    HOTA is defined in [1]_.
+
+    References
+    ----------
+    .. [1] J. Luiten, A. Osep, P. Dendorfer, P. Torr, A. Geiger, L. Leal-Taixe and B. Leibe, "HOTA:
+       A Higher Order Metric for Evaluating Multi-Object Tracking", International Journal of
+       Computer Vision 129, 2021.
+
     Examples
     --------
     One cluster, always found whole, called 7 twice and 8 once. Detection is perfect. The
@@ -104,6 +133,11 @@ def id_switches(true: Batches, found: Batches, weights: Batches | None = None) -
     the step before first. A cluster unseen for some steps is compared with its last match.
     Parameters are those of `idf1`.
 
+    See Also
+    --------
+    fragmentations : Number of interruptions.
+    idf1 : The share of clusters with the right ID.
+
     Examples
     --------
     >>> id_switches([[0, 0], [0, 0], [0, 0]], [[7, 7], [7, 7], [8, 8]])
@@ -117,6 +151,10 @@ def fragmentations(true: Batches, found: Batches, weights: Batches | None = None
 
     Clusters are matched as for `id_switches`. A step with no true or no found cluster at all
     interrupts nothing, as in TrackEval. Parameters are those of `idf1`.
+
+    See Also
+    --------
+    id_switches : Number of changes of ID.
 
     Examples
     --------

@@ -46,6 +46,10 @@ def tracking_report(
         If batches or rows do not correspond, a weight is negative or not finite, or no
         point is left to score.
 
+    See Also
+    --------
+    tune : Choose the penalties by one of these scores.
+
     Examples
     --------
     Two clusters, well divided in both batches, but their identities change places.

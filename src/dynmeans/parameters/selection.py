@@ -47,33 +47,34 @@ def suggest_penalties(
     n_init: int = 3,
     rng: np.random.Generator | None = None,
 ) -> Penalties:
-    """Choose lambda, max_gap, reach and the motion from the points alone.
+    """Choose `new_penalty`, `max_gap`, `reach` and the motion model from data without labels.
 
-    The batches are clustered with some twenty choices; the one that describes the stream most
-    briefly wins. The first 30 batches that have points are looked at, and more until they hold
-    4,000 points; with one, only lambda is chosen. Of more than 60,000 points a sample is searched,
-    and the choice refined on up to 180,000. A choice whose clusters hardly outlive a batch
-    is never taken: if there is no other, a coarse one that is known to be safe is, with a warning.
+    The batches are clustered with about twenty candidates; the candidate with the shortest
+    description of the stream is chosen. The first 30 batches that have points are used, and more
+    until they hold 4,000 points; with one, only `new_penalty` is chosen. Of more than 60,000 points
+    a sample is searched, and the choice is refined on up to 180,000. If no candidate gives clusters
+    that last longer than one batch, a coarse fallback is chosen, with a warning.
 
     Parameters
     ----------
     batches : iterable of array-like of shape (n_points, n_features)
         The first batches of the stream, in order.
     elapsed : float or sequence of float
-        Steps of time between batches, as in `DynamicMeans.fit_sequence`.
+        Steps between batches, as in `DynamicMeans.fit_sequence`.
     sample_weight : sequence of array-like of shape (n_points,), optional
         For each batch one weight per row, or None.
     max_gap, reach : float, optional
-        A value that is to be kept; by default it is chosen.
+        Value to use as it is. Default: it is chosen.
     n_clusters : float or pair of float, optional
-        About how many clusters a batch holds, or between how many. Where the free choice has
-        another number, lambda is the one that gives as many; max_gap and reach are still chosen.
+        Expected number of clusters per batch, or a range. If the free choice gives another number,
+        `new_penalty` is changed to give approximately this one. A larger number gives smaller
+        clusters.
     motion : {"random_walk", "constant_velocity"}, optional
-        Whether clusters keep a course; by default it is chosen.
-    moving : sequence of int, optional
-        Features that keep a course in steady motion; all by default.
+        Motion model. Default: it is chosen.
+    moving_features : sequence of int, optional
+        Features that have a velocity with "constant_velocity". Default: all.
     n_init : int
-        Visiting orders tried on every batch; give the one you will use.
+        Number of visiting orders per batch; use the value of the estimator.
     rng : numpy.random.Generator, optional
         Source of the visiting orders. By default they are always the same, and so is the choice.
 
@@ -87,6 +88,12 @@ def suggest_penalties(
     SuggestionWarning
         Where the choice should not be trusted: most clusters are single points, the best value
         lies at the end of those tried, or one feature has nearly all the spread.
+
+    See Also
+    --------
+    suggest : The same, with all candidates and an explanation.
+    tune : Choose penalties with labels.
+    DynamicMeans : Chooses penalties itself, if none are given.
 
     Examples
     --------
@@ -118,9 +125,15 @@ def suggest(
     rng: np.random.Generator | None = None,
     **known: Any,
 ) -> Suggestion:
-    """As `suggest_penalties`, with every choice that was tried and an explanation in words.
+    """As `suggest_penalties`, with every candidate that was tried and an explanation in words.
 
-    No warning is raised: see `warnings` of the result.
+    No warning is raised: see `warnings` of the result. `suggest(batches).penalties` equals
+    `suggest_penalties(batches)`.
+
+    See Also
+    --------
+    suggest_penalties : The penalties only; describes the parameters.
+    dynmeans.plots.plot_suggestion : Draw the candidates.
     """
     if getattr(batches, "ndim", 0) == 2:
         raise ValueError(

@@ -48,6 +48,11 @@ def animate(
     dpi : int
         Pixels per inch; a frame is 6.4 by 5.4 inches.
 
+    See Also
+    --------
+    plot_tracks : One batch.
+    dynmeans.report.write_report : An interactive page.
+
     Examples
     --------
     >>> from dynmeans import DynamicMeans

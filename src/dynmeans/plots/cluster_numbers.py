@@ -24,7 +24,7 @@ class ClusterNumberData:
 
 
 def plot_cluster_numbers(history: History, ax: Axes | None = None) -> Axes:
-    """Draw the number of clusters seen and remembered over time.
+    """Draw the numbers of active and of remembered clusters over time.
 
     Parameters
     ----------
@@ -32,6 +32,10 @@ def plot_cluster_numbers(history: History, ax: Axes | None = None) -> Axes:
         The record of the batches.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
+
+    See Also
+    --------
+    plot_timeline : When each cluster is active.
 
     Examples
     --------

@@ -56,7 +56,7 @@ def plot_families(
     axes: Sequence[Axes] | None = None,
     max_clusters: int = 40,
 ) -> tuple[Axes, Axes]:
-    """Draw the tree of identities, and beside it their lives in the colors of their families.
+    """Draw the tree of clusters, and next to it their timeline in the colors of their families.
 
     Parameters
     ----------
@@ -65,10 +65,15 @@ def plot_families(
     history : History
         The record of the batches they were found in.
     axes : two of matplotlib.axes.Axes, optional
-        Where to draw the tree and the lives, side by side; a new figure by default.
+        Where to draw the tree and the timeline, side by side; a new figure by default.
     max_clusters : int
-        How many rows at most. If there are more identities, those with the most points are kept,
+        How many rows at most. If there are more clusters, those with the most points are kept,
         and the title shows it.
+
+    See Also
+    --------
+    dynmeans.find_families : Finds the families.
+    plot_timeline : The timeline of all clusters.
 
     Examples
     --------

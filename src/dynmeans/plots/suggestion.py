@@ -37,6 +37,10 @@ def plot_suggestion(suggestion: Suggestion, ax: Axes | None = None) -> Axes:
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
 
+    See Also
+    --------
+    dynmeans.suggest : Makes the suggestion.
+
     Examples
     --------
     >>> from dynmeans.parameters.selection import suggest

@@ -77,6 +77,11 @@ def plot_timeline(history: History, ax: Axes | None = None, max_clusters: int = 
         How many rows at most. If there are more clusters, those with the most points are kept,
         and the title shows it.
 
+    See Also
+    --------
+    plot_tracks : Where the clusters are.
+    plot_cluster_numbers : How many there are.
+
     Examples
     --------
     >>> from dynmeans import DynamicMeans

@@ -73,7 +73,7 @@ def plot_tracks(
 ) -> Axes:
     """Draw the centers of one batch, the tails they leave, and the batch's points.
 
-    Clusters that keep a course get an arrow to where they are expected a step later. Features that
+    Clusters with a velocity get an arrow to their predicted position one step later. Features that
     are a longitude and a latitude, by their names and ranges, are drawn as a map.
 
     Parameters
@@ -91,6 +91,11 @@ def plot_tracks(
         feature are always drawn against time.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
+
+    See Also
+    --------
+    plot_timeline : When each cluster is active.
+    animate : The same for all batches, as a film.
 
     Examples
     --------

@@ -112,9 +112,15 @@ class WindowOptions:
     every: str | None = option(
         None,
         "Length of a window: 500ms, 30min, 6h, 1d, 1w, 1mo, 1y, or a number if times are "
-        "numbers. Days and longer follow the calendar of `timezone`.",
+        "numbers. Days and longer follow the calendar of `timezone`. A longer window has more "
+        "points per cluster and fewer steps; clusters may move less within it.",
     )
-    rows_per_window: int | None = option(None, "One window for every N rows.", int, metavar="N")
+    rows_per_window: int | None = option(
+        None,
+        "Number of rows of each window. A larger value gives fewer steps with more points.",
+        int,
+        metavar="N",
+    )
     window_column: str | None = option(
         None,
         "One window for each value of this column; missing integers count as empty windows.",
@@ -129,8 +135,10 @@ class WindowOptions:
         "%H:%M'; may be repeated, and the first that fits is used.",
         list,
     )
-    id: str | None = option(None, "Column with the IDs of rows; by default their numbers.")
-    weight: str | None = option(None, "Column of weights: a row of weight 2 counts as two.")
+    id: str | None = option(None, "Column with the IDs of rows. Default: row numbers.")
+    weight: str | None = option(
+        None, "Column of weights: a row of weight 2 counts as two equal rows."
+    )
     truth: str | None = option(None, "Column of true labels, stored for score and report.")
     on_missing: str = option(
         defaults_of("Run")["on_missing"],
@@ -139,21 +147,27 @@ class WindowOptions:
         choices=("drop", "error"),
     )
     keep_last_open: bool = option(
-        False, "Keep the last window open until the next run: for an input that grows.", bool
+        False,
+        "Keep the last window open until the next run. Use it if rows are still being "
+        "appended to the input.",
+        bool,
     )
     allowed_lateness: str = option(
-        "0", "Live sources: how far a row may be behind the latest time."
+        "0",
+        "Live sources: how far a row may be behind the latest time. A larger value drops "
+        "fewer late rows, but closes windows later by as much.",
     )
     on_late: str = option(
         "error",
-        "Live sources: rows that are later: error (in a stream, a dead letter), or drop (and "
-        "count them).",
+        "Live sources: rows beyond `allowed_lateness`: error (in a stream, a dead letter), or "
+        "drop (and count them).",
         choices=("drop", "error"),
     )
     max_ahead: str | None = option(
         None,
         "Live sources: how far a row may be ahead of all others, such as 2h; rows beyond are "
-        "used only if several agree; by default 100 windows.",
+        "used only if several agree. Default: 100 windows. A smaller value rejects wrong "
+        "clocks earlier, but also rows after a long pause.",
     )
     deduplicate: bool = option(
         False,
