@@ -167,7 +167,7 @@ def _from_arrays(arrays: Arrays, header: Mapping[str, Any]) -> Memory:
         raise ValueError(f"there are {len(names)} names for {n_features} features.")
     if penalties is not None:
         penalties = Penalties.from_json(penalties)
-        check_lengths(penalties, clusters)
+        check_state_lengths(penalties, clusters)
     _check_width(space if space.is_fitted else RAW, clusters, n_features, names is not None)
     return Memory(
         clusters,
@@ -193,7 +193,7 @@ def _check_width(space: Space, clusters: ClusterState, n_features: int, is_named
         raise ValueError(f"n_features must be {width} for this space, got {n_features}.")
 
 
-def check_lengths(penalties: Penalties, clusters: ClusterState) -> None:
+def check_state_lengths(penalties: Penalties, clusters: ClusterState) -> None:
     """Refuse centers off the unit sphere, if the penalties say that they lie on it."""
     if not penalties.is_on_sphere:
         return

@@ -298,6 +298,16 @@ n_threads : int, optional
     depend on it.""".splitlines()
 
 
+_KINDS = {
+    "penalties": 'Penalties, float or "auto"',
+    "n_clusters": "float or (float, float)",
+    "moving_features": "sequence of str, int or bool",
+    "space": "str or Space",
+    "method": "str or scikit-learn clusterer",
+    "random_state": "int, RandomState or None",
+}
+
+
 def add_parameter_docs(cls: type[Interface]) -> type[Interface]:
     """Write the parameters of a class into its docstring, in place of ``{model_config}``."""
     if cls.__doc__ is not None:  # as it is under python -OO
@@ -309,12 +319,19 @@ def add_parameter_docs(cls: type[Interface]) -> type[Interface]:
 
 def _format_parameter(one: Any) -> list[str]:
     choices, default = one.metadata.get("choices"), one.default
-    kind = "{" + ", ".join(f'"{c}"' for c in choices) + "}" if choices else _type_name(one.type)
-    tail = "optional" if default is None else f"default={default!r}".replace("'", '"')
+    kind = "{" + ", ".join(f'"{c}"' for c in choices) + "}" if choices else _type_name(one)
+    tail = (
+        "optional"
+        if default is None and "None" not in kind
+        else f"default={default!r}".replace("'", '"')
+    )
     words = wrap(one.metadata["help"], 92, initial_indent="    ", subsequent_indent="    ")
     return [f"{one.name} : {kind}, {tail}", *words]
 
 
-def _type_name(kind: Any) -> str:
+def _type_name(one: Any) -> str:
+    if one.name in _KINDS:
+        return _KINDS[one.name]
+    kind = one.type
     text = kind.__name__ if isinstance(kind, type) else str(kind)
     return re.sub(r"\b[a-z_.]+\.(?=[A-Z])", "", text).removesuffix(" | None")

@@ -42,7 +42,7 @@ class PartialPenalties:
         None,
         "Squared distance beyond which a point starts a new cluster (lambda of the paper), in "
         "the unit of `space`, squared. A larger value gives fewer, larger clusters. For "
-        "clusters of radius r, try (2 r)**2 to (4 r)**2.",
+        "clusters of radius r, try (2 r)² to (4 r)².",
         float,
         check=number_or_none(above=0),
     )
