@@ -393,7 +393,7 @@ def test_dates_nobody_can_read_are_told_with_the_option_that_helps(rows, capsys)
     frame["when"] = "31st of March"
     frame.to_csv(rows, index=False)
     message = error_of(capsys, "cluster", rows, *USUAL, "-o", "run")
-    assert "give that as --time-format, say '%d.%m.%Y %H:%M'" in message
+    assert "set --time-format, for example to '%d.%m.%Y %H:%M'" in message
 
 
 def test_labels_never_replace_the_rows_they_are_for(run, capsys):
@@ -469,5 +469,7 @@ def test_growth_of_clusters_is_one_line_of_warning(tmp_path, capsys, monkeypatch
     ]
     assert main([*words, "--max-gap", "inf", "-o", str(tmp_path / "run")]) == 0
     (line,) = capsys.readouterr().err.strip().splitlines()
-    assert line.startswith("dynmeans: warning: 20 clusters are remembered, and their number grows.")
+    assert line.startswith(
+        "dynmeans: warning: 20 clusters are remembered, and the number is growing."
+    )
     assert line.endswith("--max-clusters sets a limit.")

@@ -158,7 +158,9 @@ def test_clusters_are_merged_and_split_by_hand(frame):
 
 
 def test_a_number_that_is_missed_by_more_than_a_third_is_warned_of(frame):
-    with pytest.warns(SuggestionWarning, match=r"About 3 clusters .* level='coarse' joins more"):
+    with pytest.warns(
+        SuggestionWarning, match=r"You requested about 3 .* level='coarse' merges more"
+    ):
         found = dynmeans.cluster(frame, n_clusters=3, **COLUMNS)
     assert "You requested about 3 clusters per window" in str(found)
 

@@ -112,7 +112,7 @@ def test_growth_is_said_when_clusters_become_many_and_at_every_doubling(few):
 
 
 def test_growth_within_a_sequence_is_said_too(few):
-    with pytest.warns(ClusterGrowthWarning, match="24 clusters are remembered, and their number"):
+    with pytest.warns(ClusterGrowthWarning, match="24 clusters are remembered, and the number"):
         DynamicMeans(1.0, max_gap=np.inf).fit_sequence(
             [OUTLIERS[8 * t : 8 * t + 8] for t in range(3)]
         )

@@ -227,7 +227,7 @@ def test_a_group_of_a_feature_that_is_not_there_is_refused_as_a_space():
 
 
 def test_steady_motion_is_refused_where_there_are_no_courses():
-    with pytest.raises(InputError, match="'constant_velocity' is not available in space 'cosine'"):
+    with pytest.raises(InputError, match="'constant_velocity' is not supported in space 'cosine'"):
         _followed([_rows("cosine")], new_penalty=1.0, space="cosine", motion="constant_velocity")
 
 

@@ -70,7 +70,7 @@ def animate(
     if path.suffix.lower() != ".gif":
         raise ValueError(f"path must end in .gif, got {str(path)!r}.")
     if not path.parent.is_dir():
-        raise ValueError(f"path must lie in a folder that exists, got {str(path)!r}.")
+        raise ValueError(f"path must be in an existing folder, got {str(path)!r}.")
     frames = _frame_data(history, list(batches), features, tail)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
         film = Path(folder) / path.name

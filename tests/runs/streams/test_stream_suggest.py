@@ -143,7 +143,7 @@ def test_a_run_that_waits_for_a_choice_takes_parameters_that_are_given(
 
 def test_a_run_is_not_replaced_by_one_whose_parameters_are_still_to_be_chosen(suggested):
     job = ClusterJob(Input("redis://host/rows"), places.OPTIONS, CHOSEN, suggested)
-    with pytest.raises(ValueError, match="overwrite needs new_penalty on a stream"):
+    with pytest.raises(ValueError, match="overwrite requires new_penalty on a stream"):
         job.start(overwrite=True)
     with Run.open(suggested) as run:
         assert run.status().is_finished

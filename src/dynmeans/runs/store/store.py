@@ -330,7 +330,9 @@ def check_may_create(folder: Path, overwrite: bool) -> None:
     if (folder / DATABASE).exists():
         if not (overwrite or _is_empty(folder)):
             raise FileExistsError(
-                ArgumentText("{!r} holds a run already; {overwrite=True} replaces it.", str(folder))
+                ArgumentText(
+                    "{!r} already contains a run; {overwrite=True} replaces it.", str(folder)
+                )
             )
         return
     # What a process that was stopped while it made the run may have left.
