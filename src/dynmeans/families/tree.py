@@ -145,7 +145,7 @@ def _group_distances(
 def least_squares_linkage(distances: FloatArray, sizes: FloatArray) -> FloatArray:
     """Return merges as SciPy does, each of the pair that adds least to the sum of squares.
 
-    Heights are mean squared distances between the groups, never less than the one before.
+    Heights are mean squared distances between the groups, always more than the one before.
 
     >>> places = np.array([0.0, 1.0, 3.0, 3.5])
     >>> least_squares_linkage((places[:, None] - places) ** 2, np.array([90.0, 90.0, 1.0, 1.0]))
@@ -160,7 +160,7 @@ def least_squares_linkage(distances: FloatArray, sizes: FloatArray) -> FloatArra
     for row in range(len(n) - 1):
         first = int(np.argmin(added[np.arange(len(n)), nearest]))
         i, j = sorted((first, int(nearest[first])))
-        height = max(height, float(mean[i, j]))
+        height = max(float(np.nextafter(height, np.inf)), float(mean[i, j]))
         merges.append([numbers[i], numbers[j], height, n[i] + n[j]])
         # Lance and Williams: what joining a third one with both would add.
         sums = (n[i] + n) * added[i] + (n[j] + n) * added[j] - n * added[i, j]
