@@ -89,12 +89,12 @@ function durationText(seconds) {
 // What people changed in what is shown.
 function editNotes({ merged, pinned }) {
   return [
-    ...(merged.size ? [`${plural(merged.size, "cluster")} shown as another: merged by hand, found apart.`] : []),
-    ...(pinned.size ? [`${plural(pinned.size, "cluster")} pinned: confirmed at any size.`] : []),
+    ...(merged.size ? [`${plural(merged.size, "cluster")} merged manually.`] : []),
+    ...(pinned.size ? [`${plural(pinned.size, "cluster")} pinned: always shown as confirmed.`] : []),
   ];
 }
 
-const HEADLINES = { accuracy_per_step: "well grouped", accuracy_global: "identity kept" };
+const HEADLINES = { accuracy_per_step: "grouped correctly", accuracy_global: "ID kept" };
 const COUNTS = ["id_switches", "fragmentations"];
 
 function scoreName(name) {
