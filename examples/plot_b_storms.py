@@ -42,7 +42,7 @@ reports = pd.concat(reports, ignore_index=True)
 # %%
 # As plain numbers the columns are recognized, and ``geo`` is proposed. Lambda is a squared distance: here in
 # degrees, there in kilometers.
-options = {"batch": "day", "features": ["latitude", "longitude"], "random_state": 0}
+options = {"window_column": "day", "features": ["latitude", "longitude"], "random_state": 0}
 plain = cluster(reports, new_penalty=60.0, **options)
 print(plain.summary())
 found = cluster(reports, space="geo", new_penalty=1000.0**2, **options)

@@ -1,16 +1,20 @@
 """The code on the documentation pages runs, page by page, in a folder of its own."""
 
+import importlib
+import inspect
 import os
 import re
 import shutil
 import subprocess
 import sys
+from operator import attrgetter
 from pathlib import Path
 
 import commands_page
 import pandas as pd
 import pytest
 
+import dynmeans
 from benchmarks.quality.headlines import headlines
 
 ROOT = Path(__file__).parents[1]
@@ -85,6 +89,34 @@ def test_links_between_pages_lead_somewhere():
             assert not anchor or anchor in anchors(linked), (
                 f"{page.name} links to {target}#{anchor}"
             )
+
+
+def test_every_page_is_in_a_table_of_contents():
+    listed = set()
+    for page in DOCS.rglob("*.md"):
+        for block in re.findall(r"```\{toctree\}\n(.*?)```", page.read_text(), flags=re.DOTALL):
+            names = [line for line in block.splitlines() if line and not line.startswith(":")]
+            listed |= {(page.parent / name).relative_to(DOCS).as_posix() for name in names}
+    pages = {page.relative_to(DOCS).with_suffix("").as_posix() for page in DOCS.rglob("*.md")}
+    assert pages - listed == {"index"}
+
+
+def test_the_api_reference_lists_every_public_name_and_no_other():
+    module, listed = dynmeans, set()
+    for line in (DOCS / "api.rst").read_text().splitlines():
+        if line.startswith(".. currentmodule:: "):
+            module = importlib.import_module(line.split()[-1])
+        elif re.match(r"   [a-zA-Z0-9_.]+$", line):
+            listed.add(id(attrgetter(line.strip())(module)))
+    for public in (dynmeans, dynmeans.metrics, dynmeans.plots, dynmeans.spark):
+        missing = [
+            name
+            for name in public.__all__
+            if not inspect.ismodule(getattr(public, name))
+            and name != "__version__"
+            and id(getattr(public, name)) not in listed
+        ]
+        assert not missing, public.__name__
 
 
 def test_every_decision_that_is_named_is_in_the_design_notes():

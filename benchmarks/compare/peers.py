@@ -191,23 +191,40 @@ def score(stream: Stream, found: Labels) -> Row:
     }
 
 
-def run(stream: Stream, method: str, seed: int, choices: list[Choice]) -> Row:
-    """Return the scores of the best of these settings, its time, and which it is."""
-    best: Row = {}
-    for choice in choices:
-        started = time.perf_counter()
-        try:
-            found = METHODS[method][0](stream, seed, choice)
-        except _FAILURES:
-            continue
-        seconds = time.perf_counter() - started
-        scores = score(stream, found)
-        if not best or scores["accuracy"] > best["accuracy"]:
-            shown = {name: str(value) for name, value in choice.items()}
-            best = {**scores, "seconds": seconds, "chosen": shown}
-    failed = {"accuracy": 0.0, "ami": 0.0, "n_found": 0, "seconds": 0.0, "chosen": None}
-    n_rows = sum(map(len, stream.true))
-    return {**(best or failed), "n_tried": len(choices), "n_rows": n_rows}
+Tried = tuple[Row, float] | None  # scores and seconds of a setting; None if it failed
+
+
+class Trials:
+    """The settings that were tried on a stream; the defaults are tried once for both rows."""
+
+    def __init__(self, stream: Stream) -> None:
+        self.stream = stream
+        self._known: dict[tuple[str, int, str], Tried] = {}
+
+    def best(self, method: str, seed: int, choices: list[Choice]) -> Row:
+        """Return the scores of the best of these settings, its time, and which it is."""
+        best: Row = {}
+        for choice in choices:
+            tried = self._try(method, seed, choice)
+            if tried is not None and (not best or tried[0]["accuracy"] > best["accuracy"]):
+                shown = {name: str(value) for name, value in choice.items()}
+                best = {**tried[0], "seconds": tried[1], "chosen": shown}
+        failed = {"accuracy": 0.0, "ami": 0.0, "n_found": 0, "seconds": 0.0, "chosen": None}
+        n_rows = sum(map(len, self.stream.true))
+        return {**(best or failed), "n_tried": len(choices), "n_rows": n_rows}
+
+    def _try(self, method: str, seed: int, choice: Choice) -> Tried:
+        key = method, seed, repr(choice)
+        if key not in self._known:
+            started = time.perf_counter()
+            try:
+                found = METHODS[method][0](self.stream, seed, choice)
+            except _FAILURES:
+                self._known[key] = None
+            else:
+                seconds = time.perf_counter() - started
+                self._known[key] = score(self.stream, found), seconds
+        return self._known[key]
 
 
 def streams(files: list[Path]) -> Iterator[tuple[str, int | None, Callable[[], Stream]]]:
@@ -226,17 +243,17 @@ def streams(files: list[Path]) -> Iterator[tuple[str, int | None, Callable[[], S
 def measure(rows: Rows, files: list[Path]) -> None:
     """Measure the rows that are not there."""
     for data, own_seed, read in streams(files):
-        stream = None
+        trials = None
         for method, (_, choices, has_seed) in METHODS.items():
             seeds = [own_seed] if own_seed is not None else range(N_SEEDS if has_seed else 1)
             for how, tried in (("defaults", choices[:1]), ("best by labels", choices)):
                 if len(tried) == 1 and how != "defaults":
                     continue
                 for seed in seeds:
-                    stream = stream or read()
+                    trials = trials or Trials(read())
                     rows.measure(
                         {"data": data, "seed": seed, "method": f"{method}, {how}"},
-                        lambda s=stream, m=method, seed=seed, tried=tried: run(s, m, seed, tried),
+                        lambda t=trials, m=method, seed=seed, tried=tried: t.best(m, seed, tried),
                     )
 
 

@@ -1,7 +1,8 @@
 """Trackers of detections, each as its users would run it: a label for every row of every frame.
 
 -1 is a detection without a track. norfair and trackers (SORT, OC-SORT) are used if installed:
-``pip install norfair trackers``.
+``pip install trackers "filterpy<2"`` and ``pip install --no-deps norfair``, which asks for NumPy 1
+and runs with NumPy 2.
 """
 
 import importlib

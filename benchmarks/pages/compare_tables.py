@@ -77,6 +77,12 @@ def _time(rows: list[Row], n_rows: str) -> str:
     return f"{1e6 * sum(r['seconds'] for r in rows) / sum(r[n_rows] for r in rows):,.0f}"
 
 
+def _seconds(rows: list[Row]) -> str:
+    """Return the mean time; below a second with one significant digit."""
+    seconds = mean(row["seconds"] for row in rows)
+    return f"{seconds:.0f}" if seconds >= 1 else f"{float(f'{seconds:.1g}'):g}"
+
+
 def _peers() -> str:
     rows, lines = _rows("peers"), []
     for method in _methods(rows):
@@ -128,7 +134,7 @@ def _texts() -> str:
         found = (
             f"{_mean(mine, 'nmi')}",
             _mean(mine, "n_found", ".0f"),
-            _mean(mine, "seconds", ".0f"),
+            _seconds(mine),
         )
         lines.append((_bold(method), mine[0]["given"], *found))
     lines += [

@@ -147,7 +147,7 @@ def test_a_webhook_is_posted_to_until_it_answers(hook, answers, tmp_path):
             "begins with http",
         ),
         ('[[rule]]\nname = "a"\nevent = "born"\nstream = "ftp://x"', "stream must be an address"),
-        ('[[rule]]\nname = "a"\nevent = "grown"\ncommand = ["a"]', "needs percent"),
+        ('[[rule]]\nname = "a"\nevent = "grown"\ncommand = ["a"]', "requires percent"),
         (
             '[[rule]]\nname = "a"\nevent = "entered"\nbox = {z = [0, 1]}\ncommand = ["a"]',
             "no feature 'z'",

@@ -177,6 +177,15 @@ def test_a_folder_is_kept_and_the_same_call_resumes_it(frame, tmp_path):
         dynmeans.cluster(frame, run_folder=tmp_path / "run", penalties=1.0, **WHEN)
 
 
+def test_a_result_keeps_its_rows_after_a_later_call_added_some_to_the_folder(frame, tmp_path):
+    frame = frame.sort_values("when")
+    first = dynmeans.cluster(frame[:200], run_folder=tmp_path / "run", **WHEN)
+    before = first.labels
+    dynmeans.cluster(frame, run_folder=tmp_path / "run", **WHEN)
+    first.choose_level("default")  # shows everything anew
+    pd.testing.assert_series_equal(first.labels, before)
+
+
 def test_a_folder_that_was_not_named_goes_with_the_result(frame):
     found = dynmeans.cluster(frame, **WHEN)
     folder = found.folder

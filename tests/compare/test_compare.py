@@ -1,11 +1,13 @@
 """The comparisons read, cut and score streams as the protocols say."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
 
 from benchmarks.compare import drifting_suite, rows, tracking
+from benchmarks.compare.__main__ import check, is_sampled
 from benchmarks.compare.detections import SCENES, make_scene
 from benchmarks.compare.ours import name_online
 from benchmarks.compare.trackers import track_hungarian
@@ -61,6 +63,23 @@ def test_published_figures_are_read_from_the_checkout(checkout):
     assert drifting_suite.read_published(checkout) == {("base-r", 7, "BIRCH"): 0.25}
 
 
+def test_the_suite_is_measured_with_one_command(tmp_path, monkeypatch, capsys):
+    rng = np.random.default_rng(1)
+    labels = rng.integers(0, 3, 400)
+    points = np.array([(0.5, 0.9), (0.1, 0.1), (0.9, 0.1)])[labels] + rng.normal(0, 0.02, (400, 2))
+    for kind in drifting_suite.GROUPS:
+        write_set(tmp_path / f"dataS/{kind}/arff/{kind}_data_1.arff", points, labels)
+    monkeypatch.setattr(rows, "RESULTS", tmp_path)
+    monkeypatch.setattr(sys, "argv", ["drifting_suite", str(tmp_path)])
+    drifting_suite.main()
+    written = json.loads((tmp_path / "compare/drifting_suite.json").read_text())["rows"]
+    assert len(written) == 4 * 2 * 3  # kinds; with and without outliers; methods
+    assert all(row["ami"] == 1 for row in written if row["method"] == "dynmeans, online")
+    printed = capsys.readouterr().out
+    assert "public, sequential, without outliers, dynmeans, online: 1.000 (1 sets)" in printed
+    assert "protocol not checked" in printed
+
+
 def test_online_names_do_not_depend_on_later_batches():
     batches, _ = make_drifting("sequential", 0)
     few, more = name_online(batches[:8], 0), name_online(batches[:16], 0)
@@ -110,3 +129,11 @@ def test_a_repeated_row_that_differs_in_a_digit_is_named():
     row = {"data": "d", "seed": 0, "method": "m", "ami": 0.5, "seconds": 1.0}
     assert rows.differences([row], [row | {"seconds": 2.0}]) == []
     assert rows.differences([row], [row | {"ami": 0.6}]) == ["('d', 0, 'm'): ami is 0.6, was 0.5"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["drifting_suite", "tracking", "peers"])
+def test_a_sample_of_the_committed_rows_is_repeated_to_the_digit(name):
+    table = rows.Repeated(name, is_sampled)
+    assert check(table) == []
+    assert len(table.repeated) >= 2

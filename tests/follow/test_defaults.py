@@ -2,13 +2,25 @@
 
 import sys
 from dataclasses import replace
+from functools import partial
 from inspect import signature
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from dynmeans import DPMeans, DynamicMeans, Run, VisitingOrders, cluster, fit_anytime, fit_groups
+from dynmeans import (
+    DDPMixture,
+    DPMeans,
+    DynamicMeans,
+    RiverDynamicMeans,
+    Run,
+    VisitingOrders,
+    cluster,
+    fit_anytime,
+    fit_groups,
+    tune,
+)
 from dynmeans.cli.__main__ import main
 from dynmeans.cli.app import app_for
 from dynmeans.follow.defaults import (
@@ -19,10 +31,11 @@ from dynmeans.follow.defaults import (
     defaults_of,
 )
 from dynmeans.follow.model_config import FIELDS, PARAMETERS, ModelConfig
-from dynmeans.inputs.old_names import OLD_NAMES
+from dynmeans.inputs.old_names import OLD_COMMANDS, OLD_NAMES
 from dynmeans.runs.cluster_job import ClusterJob
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import WindowOptions
+from dynmeans.spark import foreach_batch
 
 ROWS = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [9, 0]], 30, axis=0)
 FRAME = pd.DataFrame(ROWS, columns=["x", "y"]).assign(t=np.arange(60) // 20)
@@ -202,9 +215,7 @@ def test_penalties_are_chosen_by_default_in_every_estimator():
 OF_CALLS = {*PARAMETERS, *signature(cluster).parameters}
 
 
-@pytest.mark.parametrize(
-    ("old", "new"), [pair for pair in OLD_NAMES.items() if pair[1] in OF_CALLS]
-)
+@pytest.mark.parametrize(("old", "new"), [pair for pair in OLD_NAMES if pair[1] in OF_CALLS])
 def test_an_old_name_of_an_argument_is_answered_with_the_present_one(old, new):
     with pytest.raises(TypeError, match=f"Did you mean '{new}'"):
         cluster(ROWS, **{old: 1})
@@ -215,4 +226,30 @@ def test_an_old_name_of_an_argument_is_answered_with_the_present_one(old, new):
 )
 def test_an_old_name_of_an_option_is_answered_with_the_present_one(old, capsys):
     assert main(["cluster", "rows.csv", f"--{old.replace('_', '-')}", "1"]) == 2
-    assert f"--{OLD_NAMES[old].replace('_', '-')}" in capsys.readouterr().err
+    new = next(new for name, new in reversed(OLD_NAMES) if name == old)
+    assert f"--{new.replace('_', '-')}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("old", ["story", "alerts"])
+def test_an_old_name_of_a_command_is_answered_with_the_present_one(old, capsys):
+    assert main([old]) == 2
+    assert f"Did you mean '{OLD_COMMANDS[old]}'?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("call", "old", "new"),
+    [
+        (DynamicMeans, "min_life", "min_batches"),
+        (DPMeans, "nthreads", "n_threads"),
+        (DDPMixture, "carry", "carried_sample"),
+        (RiverDynamicMeans, "moving", "moving_features"),
+        (partial(tune, [], []), "recipe", "model_config"),
+        (partial(fit_groups, ROWS, by="x"), "config", "model_config"),
+        (partial(fit_groups, ROWS, by="x"), "batch", "batch_column"),
+        (partial(fit_anytime, []), "recipe", "model_config"),
+        (partial(foreach_batch, "run", features=["x"]), "recipe", "model_config"),
+    ],
+)
+def test_an_unknown_argument_of_every_interface_is_answered_with_the_one_meant(call, old, new):
+    with pytest.raises(TypeError, match=f"no argument '{old}'. Did you mean '{new}'"):
+        call(**{old: 1})

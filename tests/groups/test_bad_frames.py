@@ -48,7 +48,11 @@ def test_columns_are_checked_by_name(options, message):
         ({"x": [0.0, 1.0, np.nan]}, ValueError, r"nan in column 'x' of row 2 \(key 'b'\)"),
         ({"x": [0.0, -np.inf, 1.0]}, ValueError, r"-inf in column 'x' of row 1 \(key 'a'\)"),
         ({"x": ["p", "q", "r"]}, TypeError, "columns of numbers, got 'x' of type"),
-        ({"hour": [1, 0, 0]}, ValueError, r"must not go back within a key: row 2 \(key 'b'\)"),
+        (
+            {"hour": [1, 0, 0]},
+            ValueError,
+            r"must not decrease within a key: row 2 \(key 'b'\)",
+        ),
         ({"hour": [1.0, np.inf, 1.0]}, ValueError, "batch_column must be finite, got inf in row 1"),
         ({"hour": [1, None, 2]}, ValueError, "batch_column must have a value in every row"),
         ({"hour": ["a", "b", "c"]}, TypeError, "numbers or times, got 'hour' of type"),
@@ -107,7 +111,7 @@ def test_states_of_other_settings_are_refused(options, message):
 def test_batches_already_taken_in_are_refused():
     options = {"by": "key", "features": ["x"], "batch_column": "hour", "model_config": RECIPE}
     states = fit_groups(small_frame(), **options).states
-    with pytest.raises(ValueError, match="key 'a' was taken in up to 0, got 0"):
+    with pytest.raises(ValueError, match="key 'a' was processed up to 0, got 0"):
         fit_groups(small_frame(), **options, state=states)
 
 

@@ -60,7 +60,7 @@ def test_clusters_with_the_most_points_are_kept(history):
 
 def test_title_says_that_clusters_are_left_out(history, ax):
     plot_timeline(history, ax, max_clusters=2)
-    assert ax.get_title() == "Lives of the 2 clusters with the most points, of 3"
+    assert ax.get_title() == "Cluster timeline: the 2 largest of 3"
 
 
 def test_rows_have_the_colors_of_their_clusters(history, ax):

@@ -119,7 +119,7 @@ def test_clicking_a_life_shows_that_cluster(page, stream):
     shown = facts(page)
     assert shown["First seen"] == f"{seen[0].time:g}"
     assert shown["Last seen"] == f"{seen[-1].time:g}"
-    assert shown["Seen in"] == f"{len(seen)} of {len(stream.history)} batches"
+    assert shown["Active in"] == f"{len(seen)} of {len(stream.history)} batches"
     total = sum(int(record.counts[record.ids.tolist().index(1)]) for record in seen)
     assert shown["Points in all"] == str(total)
     assert shown["Returns"] == "1"
@@ -132,9 +132,9 @@ def test_clicking_a_life_shows_that_cluster(page, stream):
 @pytest.mark.parametrize(
     ("index", "status", "here"),
     [
-        (0, "in sight", "20 points, 36 %"),  # of 55
-        (5, "out of sight", "last seen 2 batches ago"),
-        (11, "in sight", "20 points, 33 %"),  # of 60
+        (0, "active", "20 points, 36 %"),  # of 55
+        (5, "inactive", "last seen 2 batches ago"),
+        (11, "active", "20 points, 33 %"),  # of 60
     ],
 )
 def test_the_chosen_cluster_is_followed_through_time(page, index, status, here):
@@ -301,7 +301,7 @@ def test_names_from_outside_are_shown_as_text(page):
 def test_scores_are_shown_with_their_meaning(page):
     rows = page.text("#scores")
     assert "accuracy global points that keep one ID over all batches 0.938" in rows
-    assert "ID switches times a true cluster was given another identity 3" in rows
+    assert "ID switches times a true cluster got another ID 3" in rows
 
 
 def test_on_a_phone_nothing_is_wider_than_the_screen(page):
@@ -409,7 +409,7 @@ def test_a_live_page_follows_the_batches_it_is_given(page):
     assert page.text("#now-batch") == "14 / 14"
     assert page.text("#now") == "14"
     page.click("#lives-0")
-    assert facts(page)["Seen in"] == "14 of 14 batches"
+    assert facts(page)["Active in"] == "14 of 14 batches"
     assert page.messages() == []
 
 

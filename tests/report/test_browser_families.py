@@ -71,7 +71,7 @@ def test_a_slider_through_the_levels_gives_members_the_color_of_their_family(fam
     assert colors(page, "#lives .stretch") == palette(families.map_labels(ids))
     picture = page.run("return scene.toDataURL()")
     slide(page, 0)
-    assert "nothing joined" in page.text("#level-now")
+    assert "not merged" in page.text("#level-now")
     assert colors(page, "#lives .stretch") == palette(ids)
     assert page.run("return scene.toDataURL()") != picture
     assert page.messages() == []
@@ -87,7 +87,7 @@ def test_the_family_of_a_chosen_cluster_is_told(family_page):
     family_page.click("#lives-0")
     assert "Family 0, " in family_page.text(".facts")
     slide(family_page, 0)
-    assert "Family on its own" in family_page.text(".facts")
+    assert "Family none" in family_page.text(".facts")
 
 
 def test_clusters_too_small_are_gray_and_in_no_list_until_they_are_wanted(family_page):

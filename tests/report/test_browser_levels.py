@@ -8,6 +8,7 @@ import pytest
 
 import dynmeans
 from dynmeans import DynamicMeans, find_families
+from dynmeans.records.families import Families
 from dynmeans.report import report_data, write_report
 from dynmeans.report.encode import pack_chunk
 
@@ -218,7 +219,7 @@ def test_matches_that_a_warning_suggests_are_shown_as_one_and_apart_again(shown)
     after = dict(shown.run(sizes))
     assert len(after) == 4
     assert after[min(left[0], middle[0])] == sum(before[k] for k in (*left, middle[0]))
-    assert shown.text("#warnings .plain") == "Show apart"
+    assert shown.text("#warnings .plain") == "Show separately"
     shown.click("#warnings .plain")
     assert dict(shown.run(sizes)) == before
 
@@ -254,3 +255,77 @@ def test_a_cluster_that_is_seen_after_it_was_forgotten_is_not_said_to_be_forgott
         "return [0, 1, 2, 3, 4].map((index) => one.status(index))"
     )
     assert status == ["seen", "unseen", "forgotten", "seen", "unseen"]
+
+
+def test_a_level_of_the_tree_is_copied_as_calls_that_exist(shown):
+    shown.click("#level-coarse")
+    assert shown.text("#level-coarse span") == "3 clusters, 3 in a batch."
+    shown.click("#level-python")
+    text = shown.text("#level-copied")
+    assert text.endswith("found.families.cut_to(3)")
+    assert callable(Families.cut_to)
+    shown.click("#level-command")
+    assert shown.text("#level-copied") == "dynmeans families RUN --n-families 3"
+
+
+def test_the_noise_in_the_header_is_that_of_the_level_shown(shown):
+    levels_of(shown)
+    counts = {"n_rows": 360, "n_noise": 7, "n_unconfirmed": 2, "n_left_out": 5}
+    shown.run("dynmeansReport.describe({ counts: arguments[0] })", counts)
+
+    def numbers():
+        return dict(zip(shown.texts("#numbers dt"), shown.texts("#numbers dd"), strict=True))
+
+    assert numbers()["rows of noise"] == "7 (1.9 %)"
+    assert numbers()["unconfirmed clusters"] == "2"
+    assert numbers()["rows left out"] == "5"
+    shown.click("#level-coarse")
+    assert numbers()["rows of noise"] == "119 (33 %)"
+    shown.click("#level-default")
+    assert numbers()["rows of noise"] == "7 (1.9 %)"
+
+
+CALLS = {
+    "folder": "'a run'",
+    "run": {
+        "python": "dynmeans.cluster('a.csv', time='when', every='1d', features=['x'])",
+        "command": "dynmeans cluster a.csv --time when --every 1d --features x -o 'a run'",
+    },
+    "detections": {"python": "dynmeans.cluster(1)", "command": "dynmeans cluster 1"},
+}
+
+
+def test_what_is_copied_has_the_arguments_of_the_run(shown):
+    shown.run("dynmeansReport.store.header.calls = arguments[0]", CALLS)
+    shown.click("#level-coarse")
+    shown.click("#level-python")
+    first, second = shown.find("#level-copied").text.split("\n")
+    assert first == f"found = {CALLS['run']['python'][:-1]}, families=True)"
+    assert second == "found.families.cut_to(3)"
+    shown.click("#level-command")
+    assert shown.text("#level-copied") == "dynmeans families 'a run' --n-families 3"
+    shown.click("#level-fine")
+    levels_of(shown)
+    shown.click("#level-default")
+    shown.click("#level-python")
+    expected = f'found = {CALLS["run"]["python"][:-1]}, level="default")'
+    assert shown.text("#level-copied") == expected
+    shown.click("#level-command")
+    assert shown.text("#level-copied") == f"{CALLS['run']['command']} --level default"
+
+
+def test_a_warning_that_advises_detections_shows_and_copies_the_calls(shown):
+    warning = {"text": "All have one point.", "advises": {"method": "'detections'"}}
+    shown.run(
+        "Object.assign(dynmeansReport.store.header, {calls: arguments[1]});"
+        "window.copied = []; Object.defineProperty(navigator, 'clipboard', {configurable: true,"
+        " value: {writeText: async (text) => { copied.push(text); }}});"
+        "dynmeansReport.describe({ warnings: arguments[0] })",
+        [warning],
+        CALLS,
+    )
+    assert shown.text("#warnings .plain") == "Treat rows as detections"
+    shown.click("#warnings .plain")
+    assert shown.find("#remedy-calls").text == "dynmeans.cluster(1)\ndynmeans cluster 1"
+    assert shown.run("return copied") == ["dynmeans.cluster(1)"]
+    assert shown.barriers() == []

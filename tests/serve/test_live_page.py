@@ -1,15 +1,20 @@
 """The live page in a real browser: it grows, takes edits, and needs no reload."""
 
+import re
+
+import numpy as np
 import pytest
 from browser import find_browser, open_browser
 from report_pages import PHONE, Page
 from run_cases import RECIPE
 from serving import served, windows
 
-from dynmeans import Run
+from dynmeans import ModelConfig, Run
 from dynmeans.report import write_report
 from dynmeans.report.from_run import run_report
 from dynmeans.runs.configuration import RunConfig
+from dynmeans.runs.levels import write_levels
+from dynmeans.runs.reading.window import Window
 
 pytestmark = pytest.mark.slow
 EXPECTED = ("favicon", " 422 ")  # what a browser says of names that are refused
@@ -166,7 +171,7 @@ def test_a_file_offers_no_edit_and_tells_those_there_are(page, folder, tmp_path)
     assert page.find_all(".edits") == []
     assert "Shown as" in page.text("#details")
     notes = page.text("#notes")
-    assert "1 cluster shown as another" in notes
+    assert "1 cluster merged manually" in notes
     assert "1 cluster pinned" in notes
 
 
@@ -184,3 +189,72 @@ def test_the_summary_moves_with_the_counters(page, folder):
     page.wait("document.querySelector('#summary-lead').textContent.startsWith('21 rows in 7')")
     numbers = dict(zip(page.texts("#numbers dt"), page.texts("#numbers dd"), strict=True))
     assert (numbers["points"], numbers["batches"]) == ("21", "7")
+
+
+def header_numbers(page):
+    return dict(zip(page.texts("#numbers dt"), page.texts("#numbers dd"), strict=True))
+
+
+def joined_windows(n, first=0):
+    """Three places of 15 rows on each of n days, and a row far away from them."""
+    rng = np.random.default_rng(first)
+    found = []
+    for day in range(first, first + n):
+        places = np.repeat([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]], 15, axis=0)
+        points = np.vstack([rng.normal(places, 0.2), [[50.0 + 20 * day, -50.0]]])
+        found.append(Window(points, name=f"2026-03-{1 + day:02}", n_dropped_rows=2))
+    return found
+
+
+@pytest.fixture
+def joined_run(tmp_path):
+    config = RunConfig(("x", "y"), ModelConfig(new_penalty=4.0, families=True, random_state=0))
+    with Run.create(tmp_path / "run", config) as run:
+        run.process(joined_windows(6))
+        run.lock()
+        write_levels(run.store, chosen="default")
+    return tmp_path / "run"
+
+
+def test_a_level_is_kept_for_every_reader_of_a_run(joined_run, tmp_path):
+    with (
+        served(joined_run) as address,
+        open_browser(find_browser(), tmp_path / "browser") as driver,
+    ):
+        driver.get(address)
+        page = Page(driver)
+        page.wait("window.dynmeansReport && dynmeansReport.store.batches.length === 6")
+        assert page.find("#level-default").get_attribute("aria-pressed") == "true"
+        page.click("#level-coarse")
+        with Run.open(joined_run) as run:
+            assert run.levels.chosen == "default"
+        page.click("#level-keep")
+        page.wait("document.querySelector('#level-copied').textContent.startsWith('Saved.')")
+        with Run.open(joined_run) as run:
+            assert run.levels.chosen == "coarse"
+        driver.refresh()
+        page.wait("window.dynmeansReport && dynmeansReport.store.batches.length === 6")
+        page.wait("document.querySelector('#level-coarse[aria-pressed=true]') !== null")
+
+
+def test_a_live_header_counts_noise_rows_left_out_and_the_lag(joined_run, tmp_path):
+    with (
+        served(joined_run) as address,
+        open_browser(find_browser(), tmp_path / "browser") as driver,
+    ):
+        driver.get(address)
+        page = Page(driver)
+        page.wait("window.dynmeansReport && dynmeansReport.store.batches.length === 6")
+        before = header_numbers(page)
+        assert before["rows of noise"] == "6 (2.2 %)"
+        assert before["rows left out"] == "12"
+        assert re.fullmatch(r"[\d,]+ d", before["behind now"])
+        with Run.open(joined_run) as run:
+            run.process(joined_windows(3, first=6))
+            run.lock()
+        write_levels(run.store, chosen="default")
+        page.wait("dynmeansReport.store.batches.length === 9")
+        page.wait("dynmeansReport.store.header.counts.n_rows === 414")
+        after = header_numbers(page)
+        assert after["rows left out"] == "18"
+        assert after["rows of noise"] == "9 (2.2 %)"

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dynmeans.plots.earth import earth, lines_of
-from dynmeans.spaces.cyclic import Angle
+from dynmeans.spaces.cyclic import Cyclic
 from dynmeans.spaces.geo import Geo, earth_features
 from dynmeans.spaces.globe import find_seam, great_circle, unwrap, wrap_differences
 from dynmeans.spaces.named import find_space
@@ -118,5 +118,5 @@ def test_spaces_say_which_features_come_round_again_and_which_are_the_earth():
     assert mixed.periods(3) == (24.0, None, 360.0)
     assert mixed.lon_lat() == (2, 1)
     assert find_space("raw").periods(2) == (None, None)
-    assert Angle(7.0).periods(2) == (7.0, 7.0)
+    assert Cyclic(7.0).periods(2) == (7.0, 7.0)
     assert find_space("standard").lon_lat() is None

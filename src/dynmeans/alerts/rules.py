@@ -84,13 +84,13 @@ def _check_numbers(rule: Rule) -> None:
             _refuse(rule.name, f"{key} must be a number of at least 0")
     windows = rule.over_windows
     if isinstance(windows, bool) or not isinstance(windows, int):
-        _refuse(rule.name, "windows must be an integer")
+        _refuse(rule.name, "over_windows must be an integer")
     if not 1 <= windows <= _MAX_WINDOWS:
-        _refuse(rule.name, f"windows must be from 1 to {_MAX_WINDOWS:,}")
+        _refuse(rule.name, f"over_windows must be from 1 to {_MAX_WINDOWS:,}, got {windows:,}")
     if rule.event == "grown" and rule.percent <= 0:
-        _refuse(rule.name, "grows needs percent, greater than 0")
+        _refuse(rule.name, 'event = "grown" requires percent, greater than 0')
     if rule.event == "entered" and not rule.box:
-        _refuse(rule.name, "enters needs a box: box = {x = [0, 1]}")
+        _refuse(rule.name, 'event = "entered" requires a box, such as box = {x = [0, 1]}')
 
 
 def _check_targets(rule: Rule) -> None:

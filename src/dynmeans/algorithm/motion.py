@@ -68,14 +68,15 @@ def update_velocities(
 ) -> tuple[FloatArray, FloatArray]:
     """Velocities, and P12 and P22, of the clusters of `state` once the batch was seen.
 
-    `state` is as `expect` returned it. The Kalman gain P12' / (P11' + 1/n) on the distance of the
-    batch's mean is gamma P12' on that of the new center. Unseen clusters keep their course.
+    `state` is as `predict_state` returned it. The Kalman gain P12' / (P11' + 1/n) on the distance
+    of the batch's mean is gamma P12' on that of the new center. Inactive clusters keep their
+    velocity.
     """
     moving = velocity_mask(penalties, state.n_features)
     dt, tau, n = state.ages, penalties.drift, counts
     v, covariances = state.velocities, state.velocity_covariances
-    assert moving is not None, "still clusters have no course"
-    assert v is not None, "expect() gives every cluster a velocity"
+    assert moving is not None, "random-walk clusters have no velocity"
+    assert v is not None, "predict_state() gives every cluster a velocity"
     assert covariances is not None, "and its covariances"
     p12, p22 = covariances.T
     t, q = np.minimum(dt, MAX_EXTRAPOLATION), tau * TURNING

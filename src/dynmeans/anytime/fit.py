@@ -20,9 +20,10 @@ from dynmeans.follow.defaults import defaults_of, make_model_config
 from dynmeans.follow.follow import Plan, make_plan
 from dynmeans.follow.init_memory import begin, draw_seed, map_batch
 from dynmeans.follow.memory import Memory
-from dynmeans.follow.model_config import ModelConfig
+from dynmeans.follow.model_config import PARAMETERS, ModelConfig
 from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import check_count, check_number
+from dynmeans.inputs.old_names import suggest_arguments
 from dynmeans.records.arrays import BatchArray
 from dynmeans.records.penalties import dp_means_penalties
 
@@ -60,6 +61,7 @@ class _Way:
         return float(costs.mean()) + shared, float(costs.std()) / math.sqrt(len(costs))
 
 
+@suggest_arguments(PARAMETERS)
 def iter_anytime(
     source: Any,
     *,

@@ -75,13 +75,16 @@ def _exit_with_error(error: Exception, words: list[str]) -> int:
 
 
 def _name_new_option(error: Any) -> None:
-    """Propose the new name of an option that was renamed."""
-    from dynmeans.inputs.old_names import OLD_NAMES
+    """Propose the new name of an option or a command that was renamed."""
+    from dynmeans.inputs.old_names import OLD_COMMANDS, find_new_name
 
     old = str(getattr(error, "option_name", "")).lstrip("-").replace("-", "_")
     command = getattr(getattr(error, "ctx", None), "command", None)
-    if command is not None and OLD_NAMES.get(old) in {p.name for p in command.params}:
-        error.possibilities = [f"--{OLD_NAMES[old].replace('_', '-')}"]
+    if command is not None and (new := find_new_name(old, [p.name for p in command.params])):
+        error.possibilities = [f"--{new.replace('_', '-')}"]
+    for name, new in OLD_COMMANDS.items():
+        if str(getattr(error, "message", "")).startswith(f"No such command {name!r}."):
+            error.message = f"No such command {name!r}. Did you mean {new!r}?"
 
 
 def _example_of(context: Any) -> str:

@@ -240,12 +240,13 @@ class ClusterResult:
 
     def _by_row(self, name: str, parts: Iterator[tuple[IntArray, Any]]) -> Any:
         """Return one value for each row, in the library of the rows; null where there is none."""
-        assert self.status.position is not None
-        n_rows = self.status.position["rows_read"]
+        assert self._done.status.position is not None
+        n_rows = self._done.status.position["rows_read"]
         kind = np.int64 if name == LABEL else np.float64
         values, is_known = np.full(n_rows, -1, dtype=kind), np.zeros(n_rows, dtype=bool)
         for rows, found in parts:
-            values[rows], is_known[rows] = found, True
+            is_ours = rows < n_rows  # another call may have added rows to the folder
+            values[rows[is_ours]], is_known[rows[is_ours]] = found[is_ours], True
         key = self._job.windows.id
         is_unnamed = self._origin.library == "pandas" and self._origin.index is None
         keys = self._keys(key) if key is not None and is_unnamed else None

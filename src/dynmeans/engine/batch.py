@@ -142,7 +142,7 @@ def prepare_batch(
 
 
 def make_rows(points: Any, n_features: int, *, rows_of: RowChecker | None = None) -> Any:
-    """Check rows that change nothing: as `take_batch`, but rows on a Dask cluster stay lazy."""
+    """Check rows that change nothing: as `prepare_batch`, but rows on a Dask cluster stay lazy."""
     if isinstance(points, Batch):
         return points
     if is_on_dask(points):

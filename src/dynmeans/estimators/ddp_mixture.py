@@ -23,6 +23,7 @@ from dynmeans.follow.init_memory import draw_seed
 from dynmeans.follow.model_config import check_seed
 from dynmeans.inputs.fields import one_of
 from dynmeans.inputs.numbers import check_count, check_number
+from dynmeans.inputs.old_names import suggest_arguments
 from dynmeans.mixture.carried_sample import (
     check_carry,
     choose_sample,
@@ -128,6 +129,7 @@ class DDPMixture(HasLock, ClusterMixin, BaseEstimator):
     [1, 2, 0]
     """
 
+    @suggest_arguments()
     def __init__(
         self,
         inference: str = "gibbs",

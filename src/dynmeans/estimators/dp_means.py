@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from dynmeans.estimators.dynamic_means import DynamicMeans, view
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.model_config import add_parameter_docs
+from dynmeans.inputs.old_names import suggest_arguments
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.penalties import AUTO, Penalties, dp_means_penalties
 from dynmeans.records.state import ClusterState
@@ -25,13 +26,6 @@ class DPMeans(TransformerMixin, ClusterMixin, BaseEstimator):
     Parameters
     ----------
     {model_config}
-    backend : {"native", "reference", "gpu", "auto"}, default="native"
-        Compiled code, the specification in NumPy, or an NVIDIA GPU. All give the same labels. A
-        batch on a GPU is clustered there automatically.
-    acceleration : {"auto", "none"}, default="auto"
-        Whether the compiled code may leave out comparisons that cannot change a label.
-    n_threads : int, optional
-        By default all cores for large batches, one for small ones. The result never depends on it.
 
     Attributes
     ----------
@@ -54,6 +48,7 @@ class DPMeans(TransformerMixin, ClusterMixin, BaseEstimator):
     (2, [1, -1])
     """
 
+    @suggest_arguments()
     def __init__(
         self,
         penalties: Penalties | float | str = AUTO,

@@ -37,6 +37,7 @@ from dynmeans.follow.memory import Memory
 from dynmeans.follow.model_config import PARAMETERS, ModelConfig, add_parameter_docs
 from dynmeans.follow.predict import distances, forecast_clusters, predict
 from dynmeans.inputs.batch_times import BatchTime
+from dynmeans.inputs.old_names import suggest_arguments
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.events import Event
 from dynmeans.records.families import Families
@@ -60,13 +61,6 @@ class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
     Parameters
     ----------
     {model_config}
-    backend : {"native", "reference", "gpu", "auto"}, default="native"
-        Compiled code, the specification in NumPy, or an NVIDIA GPU. All give the same labels. A
-        batch on a GPU is clustered there automatically.
-    acceleration : {"auto", "none"}, default="auto"
-        Whether the compiled code may leave out comparisons that cannot change a label.
-    n_threads : int, optional
-        By default all cores for large batches, one for small ones. The result never depends on it.
     keep_history : bool or int, default=False
         Whether `history_` keeps the record of all batches; a number keeps only that many of the
         last ones.
@@ -121,6 +115,7 @@ class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
 
     memory_: Memory
 
+    @suggest_arguments()
     def __init__(
         self,
         penalties: Penalties | float | str = AUTO,

@@ -20,9 +20,10 @@ from dynmeans.engine.execution import Execution
 from dynmeans.follow.defaults import make_model_config, with_defaults
 from dynmeans.follow.follow import follow_all, labels_of
 from dynmeans.follow.init_memory import begin, map_batch
-from dynmeans.follow.model_config import ModelConfig
+from dynmeans.follow.model_config import PARAMETERS, ModelConfig
 from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import check_count
+from dynmeans.inputs.old_names import suggest_arguments
 from dynmeans.records.arrays import BatchArray, IntArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.spaces.named import find_space
@@ -41,7 +42,7 @@ ROUND = 8
 # The best of many noisy scores is too good; visiting orders are noise that runs can average out.
 N_RUNS = 3
 _N_RANDOM = 16  # trials before the model of the score is trusted
-PARAMETERS = ("new_penalty", "max_gap", "reach")
+TUNED = ("new_penalty", "max_gap", "reach")
 # lambda as a share of the variance of a batch; T_Q and k_tau where streams of many kinds had
 # their best (decision 0311).
 _PENALTY_SHARES = (1e-3, 4.0)
@@ -74,6 +75,7 @@ class TuningResult:
 
 
 @with_defaults("tune")
+@suggest_arguments(PARAMETERS)
 def tune(
     batches: Sequence[npt.ArrayLike],
     truth: Sequence[Any],
@@ -133,7 +135,7 @@ def tune(
         tried = _try_proposals(run, looked_in, n_trials, parallel, int(base.random_state))
         frame = pd.DataFrame([{**setting, "score": found} for setting, found in tried])
     best = frame.loc[frame["score"].idxmax()]
-    setting: Setting = {name: float(best[name]) for name in PARAMETERS}
+    setting: Setting = {name: float(best[name]) for name in TUNED}
     penalties = begin(replace(base, **setting), checked[:1]).penalties
     assert penalties is not None, "given"
     name = metric if isinstance(metric, str) else getattr(metric, "__name__", repr(metric))
@@ -229,14 +231,14 @@ def search_ranges(
 ) -> dict[str, tuple[float, float]]:
     """Return lowest and highest value of each parameter, those of the user first."""
     given = dict(ranges or {})
-    unknown = [name for name in given if name not in PARAMETERS]
+    unknown = [name for name in given if name not in TUNED]
     if unknown:
-        raise ValueError(f"ranges must be of {', '.join(PARAMETERS)}, got {unknown[0]!r}.")
+        raise ValueError(f"ranges must be of {', '.join(TUNED)}, got {unknown[0]!r}.")
     if "new_penalty" not in given:
         variance = _batch_variance(batches)
         given["new_penalty"] = (_PENALTY_SHARES[0] * variance, _PENALTY_SHARES[1] * variance)
     chosen = {"max_gap": _MAX_GAPS, "reach": _REACHES, **given}
-    return {name: _check_range(name, chosen[name]) for name in PARAMETERS}
+    return {name: _check_range(name, chosen[name]) for name in TUNED}
 
 
 def _batch_variance(batches: Sequence[BatchArray]) -> float:

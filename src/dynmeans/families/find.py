@@ -63,7 +63,8 @@ def find_families(
     Returns
     -------
     Families
-        `of(labels)` names the families; `at(level)` and `about(n_families)` move to other levels.
+        `map_labels(labels)` returns the family of each label; `cut(level)` and
+        `cut_to(n_families)` give the families at other levels.
 
     Examples
     --------

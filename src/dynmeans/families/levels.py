@@ -17,7 +17,7 @@ LEVELS = FINE, DEFAULT, COARSE = "fine", "default", "coarse"
 _SIMILAR = 0.8  # of the default clusters: so many left is no coarser answer
 _FEW = 2.5  # clusters of even size in a batch, where contact alone gives no coarser answer
 _WHAT = {
-    FINE: "as found, nothing joined",
+    FINE: "as found, not merged",
     DEFAULT: "of subclusters that touch",
     COARSE: "of subclusters that touch or lie near each other",
 }

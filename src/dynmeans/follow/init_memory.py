@@ -13,7 +13,7 @@ from dynmeans.follow.clusterers import method_text
 from dynmeans.follow.courses import check_motion
 from dynmeans.follow.finder import finder_of
 from dynmeans.follow.lifetimes import NO_LIFETIMES
-from dynmeans.follow.memory import Memory
+from dynmeans.follow.memory import Memory, check_lengths
 from dynmeans.follow.model_config import ModelConfig
 from dynmeans.inputs.input_error import InputError
 from dynmeans.parameters.selection import first_batches
@@ -90,6 +90,7 @@ def memory_from_clusters(
     if penalties is None:
         rule = "must be given for clusters that are known"
         raise InputError("penalties", rule, got=AUTO)
+    check_lengths(penalties, clusters)
     return replace(memory, penalties=penalties)
 
 

@@ -12,6 +12,7 @@ from dynmeans.files.archive import Arrays, pack_archive, read_archive, unpack_ar
 from dynmeans.follow.clusterers import OURS
 from dynmeans.follow.lifetimes import NO_LIFETIMES, Lifetimes, count_lifetimes
 from dynmeans.inputs.features import feature_numbers
+from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import check_count
 from dynmeans.records.arrays import FloatArray
 from dynmeans.records.cluster_rows import fields_of
@@ -24,6 +25,8 @@ from dynmeans.spaces.space import Space
 _KIND, _VERSION = "Memory", 1
 _CLUSTERS, _EVIDENCE = "clusters.", "evidence."
 _ARRAYS = ("ids", "centers", "weights", "ages", "counts", "velocities", "velocity_covariances")
+_MAX_FEATURES = 2**31 - 1
+_SPHERE_TOLERANCE = 1e-6  # of a length that was rounded a few times
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,13 +41,13 @@ class Memory:
         How rows become points, as learned; one that is not fitted where no point has come yet.
     penalties : Penalties or None
         lambda, Q and tau as given or chosen; None where no point has come to choose them by.
-    entropy : int
-        Key of the visiting orders.
+    seed : int
+        Seed of the visiting orders.
     n_features : int
         Number of values of a row.
     feature_names : tuple of str, optional
         Their names, where they have any.
-    lives : Lives
+    lifetimes : Lifetimes
         Points and batches of each identity so far.
     evidence : Evidence, optional
         What speaks for identities that belong together, where families are asked for.
@@ -157,21 +160,19 @@ def _from_arrays(arrays: Arrays, header: Mapping[str, Any]) -> Memory:
     if names is not None and not isinstance(names, list):
         raise TypeError(f"feature_names must be a list, got {names!r}.")
     names = None if names is None else tuple(map(str, names))
-    n_features = check_count("n_features", header["n_features"])
+    n_features = check_count("n_features", header["n_features"], at_most=_MAX_FEATURES)
     if not isinstance(header["method"], str):
         raise TypeError(f"method must be text, got {header['method']!r}.")
     if names is not None and len(names) != n_features:
         raise ValueError(f"there are {len(names)} names for {n_features} features.")
-    known = space if space.is_fitted else RAW
-    # Clusters that came from elsewhere may have coordinates without names.
-    is_named = names is not None or isinstance(known, Raw)
-    n = known.n_coordinates(n_features) if is_named else clusters.n_features
-    if n != clusters.n_features:
-        raise ValueError(f"clusters have {clusters.n_features} coordinates, not {n}.")
+    if penalties is not None:
+        penalties = Penalties.from_json(penalties)
+        check_lengths(penalties, clusters)
+    _check_width(space if space.is_fitted else RAW, clusters, n_features, names is not None)
     return Memory(
         clusters,
         space,
-        None if penalties is None else Penalties.from_json(penalties),
+        penalties,
         check_count("seed", header["seed"], at_least=0, at_most=2**64 - 1),
         n_features,
         names,
@@ -179,6 +180,30 @@ def _from_arrays(arrays: Arrays, header: Mapping[str, Any]) -> Memory:
         None if evidence is None else Evidence.from_arrays(_under(_EVIDENCE, arrays), evidence),
         method=header["method"],
     )
+
+
+def _check_width(space: Space, clusters: ClusterState, n_features: int, is_named: bool) -> None:
+    # Clusters that came from elsewhere may have coordinates without names: then those are counted.
+    is_counted = not is_named and n_features == clusters.n_features and not isinstance(space, Raw)
+    width = space.to_rows(clusters.centers).shape[1]
+    if width != n_features and not (is_counted and width < n_features):
+        raise ValueError(f"n_features must be {width} for this space, got {n_features}.")
+    n = clusters.n_features if is_counted else space.n_coordinates(n_features)
+    if n != clusters.n_features:
+        raise ValueError(f"clusters have {clusters.n_features} coordinates, not {n}.")
+
+
+def check_lengths(penalties: Penalties, clusters: ClusterState) -> None:
+    """Refuse centers off the unit sphere, if the penalties say that they lie on it."""
+    if not penalties.is_on_sphere:
+        return
+    with np.errstate(over="ignore"):
+        lengths = np.sqrt(np.sum(np.square(clusters.centers), axis=1))
+    wrong = np.flatnonzero(~(np.abs(lengths - 1.0) <= _SPHERE_TOLERANCE))
+    if len(wrong):
+        one = clusters.ids[wrong[0]]
+        rule = "must have length 1 in this space; that of cluster {} has length {}"
+        raise InputError("centers", rule, int(one), float(lengths[wrong[0]]))
 
 
 def _under(prefix: str, arrays: Arrays) -> Arrays:

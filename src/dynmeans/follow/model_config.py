@@ -277,11 +277,24 @@ def _is_default(name: str, value: Any) -> bool:
     return value is default or (type(value) is not np.ndarray and value == default)
 
 
+# How it is run is no part of a model configuration; it never changes a result.
+_EXECUTION = """\
+backend : {"native", "reference", "gpu", "auto"}, default="native"
+    Compiled code, the NumPy reference, an NVIDIA GPU, or a GPU for large batches only. The result
+    is the same. Arrays on a GPU are always processed there.
+acceleration : {"auto", "none"}, default="auto"
+    "none" compares every point with every cluster, which is slower. Only for tests; the result is
+    the same.
+n_threads : int, optional
+    Number of threads. Default: all cores for large batches, one for small ones. The result does not
+    depend on it.""".splitlines()
+
+
 def add_parameter_docs(cls: type[Interface]) -> type[Interface]:
-    """Write the parameters of a model configuration that a class has into its docstring."""
+    """Write the parameters of a class into its docstring, in place of ``{model_config}``."""
     if cls.__doc__ is not None:  # as it is under python -OO
         own = [one for name, one in PARAMETERS.items() if name in signature(cls).parameters]
-        lines = [line for one in own for line in _format_parameter(one)]
+        lines = [*(line for one in own for line in _format_parameter(one)), *_EXECUTION]
         cls.__doc__ = cls.__doc__.replace("{model_config}", "\n    ".join(lines), 1)
     return cls
 

@@ -15,7 +15,7 @@ from dynmeans.follow.courses import check_motion
 from dynmeans.follow.defaults import make_model_config
 from dynmeans.follow.init_memory import memory_from_clusters
 from dynmeans.follow.memory import Memory
-from dynmeans.follow.model_config import ModelConfig
+from dynmeans.follow.model_config import PARAMETERS, ModelConfig
 from dynmeans.groups.frame_columns import Columns, choose_columns, key_type, to_arrow
 from dynmeans.groups.grouped_rows import (
     GroupedRows,
@@ -26,6 +26,7 @@ from dynmeans.groups.grouped_rows import (
 from dynmeans.groups.key_seeds import draw_key_seed, key_seed, seeds_of_keys
 from dynmeans.inputs.batch_times import check_time_step
 from dynmeans.inputs.input_error import InputError
+from dynmeans.inputs.old_names import suggest_arguments
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.group_states import GroupStates, Key, merge_states
 from dynmeans.records.penalties import AUTO, Penalties
@@ -67,6 +68,7 @@ class GroupResult:
         return memory_from_clusters(model_config, self.states.clusters(key), feature_names=names)
 
 
+@suggest_arguments(PARAMETERS)
 def fit_groups(
     frame: Any,
     *,

@@ -87,8 +87,8 @@ def _cut(
     if np.any(goes_back & ~is_first[1:]):
         place = int(np.flatnonzero(goes_back & ~is_first[1:])[0]) + 1
         raise ValueError(
-            f"batch must not go back within a key: {place_names[place]} is earlier than the row "
-            "of that key before it. Sort the frame by the batch column."
+            f"batch_column must not decrease within a key: {place_names[place]} is earlier than "
+            "the row of that key before it. Sort the frame by that column."
         )
     is_first[1:] |= values[1:] != values[:-1]
     firsts = np.flatnonzero(is_first)
@@ -125,8 +125,8 @@ def steps_before_batches(
         if np.any(is_late):
             group = int(np.flatnonzero(is_late)[0])
             raise ValueError(
-                f"batch must continue after the state: key {rows.keys[group]!r} was taken in up to "
-                f"{before.last_batches[group]}, got {values[firsts[group]]}."
+                f"batch_column must continue after the state: key {rows.keys[group]!r} was "
+                f"processed up to {before.last_batches[group]}, got {values[firsts[group]]}."
             )
     elapsed = np.ones(len(values))
     if time_step is not None:

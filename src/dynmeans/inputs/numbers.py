@@ -6,6 +6,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from dynmeans.inputs.input_error import InputError
 
@@ -73,3 +74,14 @@ def check_count(name: str, value: Any, at_least: int = 1, at_most: int | None = 
     if value < at_least:
         raise InputError(name, f"must be at least {at_least}", got=value)
     return int(value)
+
+
+def check_finite_array(name: str, value: Any, n_dimensions: int) -> npt.NDArray[np.float64]:
+    """Return an array of finite numbers with so many dimensions, none of length 0, or refuse it."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "iuf" or array.ndim != n_dimensions or not array.size:
+        rule = f"must be numbers in {n_dimensions} dimensions"
+        raise InputError(name, rule, got=f"{array.dtype} of shape {array.shape}")
+    if not np.isfinite(array).all():
+        raise InputError(name, "must be finite", got="NaN or infinity")
+    return array.astype(np.float64)

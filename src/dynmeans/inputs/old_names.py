@@ -1,26 +1,42 @@
-"""Old names of arguments: an error names the new one. To be removed with the next release."""
+"""Old names of arguments and commands: an error names the new one. Removed at the next release."""
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
+from inspect import signature
+from typing import Any, TypeVar
 
-OLD_NAMES = {
-    "batch": "window_column",
-    "beside": "compare_with",
-    "count": "rows_per_window",
-    "describe": "name_by",
-    "hold_last": "keep_last_open",
-    "keep": "label_retention",
-    "lateness": "allowed_lateness",
-    "min_life": "min_batches",
-    "moving": "moving_features",
-    "out": "run_folder",
-    "picture": "plot",
-    "recipe": "model_config",
-    "trust": "allow_stored_sql",
-    "unique_ids": "deduplicate",
-    "until_idle": "idle_timeout",
-    "who": "author",
-}
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+OLD_NAMES = (
+    ("batch", "batch_column"),
+    ("batch", "window_column"),
+    ("beside", "compare_with"),
+    ("carry", "carried_sample"),
+    ("config", "model_config"),
+    ("count", "rows_per_window"),
+    ("describe", "name_by"),
+    ("hold_last", "keep_last_open"),
+    ("keep", "label_retention"),
+    ("lateness", "allowed_lateness"),
+    ("min_life", "min_batches"),
+    ("moving", "moving_features"),
+    ("order", "visiting_order"),
+    ("out", "run_folder"),
+    ("picture", "plot"),
+    ("recipe", "model_config"),
+    ("trust", "allow_stored_sql"),
+    ("unique_ids", "deduplicate"),
+    ("until_idle", "idle_timeout"),
+    ("who", "author"),
+)
+OLD_COMMANDS = {"alerts": "test-alerts", "story": "summary"}
+
+
+def find_new_name(old: str, known: Iterable[Any]) -> str | None:
+    """Return the present name, among those known, of an argument that was renamed."""
+    known = set(known)
+    return next((new for name, new in OLD_NAMES if name == old and new in known), None)
 
 
 def suggest_name(name: str, known: Sequence[str]) -> str:
@@ -29,6 +45,37 @@ def suggest_name(name: str, known: Sequence[str]) -> str:
     >>> suggest_name("min_life", ["new_penalty", "min_batches"])
     "Did you mean 'min_batches'?"
     """
-    near = [new for old, new in OLD_NAMES.items() if old == name and new in known]
-    near = near or difflib.get_close_matches(name, known, 1)
-    return f"Did you mean {near[0]!r}?" if near else f"There are {', '.join(known)}."
+    near = find_new_name(name, known) or next(iter(difflib.get_close_matches(name, known, 1)), None)
+    return f"Did you mean {near!r}?" if near else f"There are {', '.join(known)}."
+
+
+def suggest_arguments(others: Iterable[str] = ()) -> Callable[[Function], Function]:
+    """Make an unknown keyword raise a TypeError that names the argument probably meant.
+
+    `others` are names that a function accepts in addition to those of its signature.
+
+    >>> @suggest_arguments()
+    ... def cut(*, min_batches=1):
+    ...     return min_batches
+    >>> cut(min_life=2)
+    Traceback (most recent call last):
+    TypeError: cut() has no argument 'min_life'. Did you mean 'min_batches'?
+    """
+
+    def decorate(function: Function) -> Function:
+        parameters = signature(function).parameters.items()
+        own = [name for name, one in parameters if one.kind != one.VAR_KEYWORD and name != "self"]
+        known = [*own, *others]
+        shown = function.__qualname__.removesuffix(".__init__")
+
+        @wraps(function)
+        def call(*arguments: Any, **options: Any) -> Any:
+            for name in options:
+                if name not in known:
+                    hint = suggest_name(name, known)
+                    raise TypeError(f"{shown}() has no argument {name!r}. {hint}")
+            return function(*arguments, **options)
+
+        return call  # type: ignore[return-value]
+
+    return decorate

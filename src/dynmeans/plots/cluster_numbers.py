@@ -67,8 +67,8 @@ def _draw_cluster_numbers(data: ClusterNumberData, ax: Axes) -> None:
         edges, n_seen, n_remembered, step="post", color=_REMEMBERED, alpha=0.15, lw=0.0
     )
     remembered[0].set_label("remembered")
-    seen[0].set_label("seen in the batch")
-    between.set_label("remembered, not seen")
+    seen[0].set_label("active in the batch")
+    between.set_label("remembered, inactive")
     ax.set_title("Number of clusters")
     ax.set_xlabel("time")
     ax.set_ylabel("clusters")

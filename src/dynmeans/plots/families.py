@@ -88,7 +88,7 @@ def plot_families(
     tree, lifetimes = _check_axes(axes, len(data.family_ids))
     _draw_lives(data.timeline, data.family_ids, lifetimes)
     lifetimes.set_ylabel("")
-    lifetimes.set_title("Lives, in the colors of families")
+    lifetimes.set_title("Cluster timeline, colored by family")
     _draw_tree(data, tree)
     tree.set_ylim(lifetimes.get_ylim())
     return tree, lifetimes

@@ -154,9 +154,9 @@ def _draw_timeline(data: TimelineData, ax: Axes) -> None:
     _draw_lives(data, [life.cluster_id for life in data.lifetimes], ax)
     n_shown = len(data.lifetimes)
     ax.set_title(
-        "Lives of the clusters"
+        "Cluster timeline"
         if n_shown == data.n_clusters
-        else f"Lives of the {n_shown} clusters with the most points, of {data.n_clusters}"
+        else f"Cluster timeline: the {n_shown} largest of {data.n_clusters}"
     )
 
 
@@ -233,9 +233,11 @@ def _explain(largest: float, ax: Axes) -> None:
     marks: dict[str, Any] = {"ls": "", "marker": "o", "mec": _INK, "mew": 1.1, "ms": 6.5}
     handles = [
         Patch(
-            color=_GRAY, alpha=_SHADE, label=f"seen; as thick as it is large (at most {largest:g})"
+            color=_GRAY,
+            alpha=_SHADE,
+            label=f"active; height shows the number of points (at most {largest:g})",
         ),
-        Line2D([], [], color=_GRAY, lw=1.3, ls=":", label="remembered, not seen"),
+        Line2D([], [], color=_GRAY, lw=1.3, ls=":", label="remembered, inactive"),
         Line2D([], [], mfc=_GRAY, label="born", **marks),
         Line2D([], [], mfc="white", label="returned", **marks),
         Line2D([], [], ls="", marker="|", mec=_INK, mew=1.5, ms=7, label="forgotten"),

@@ -313,9 +313,11 @@ def _explain(ax: Axes) -> None:
         ax,
         [
             Line2D([], [], marker="o", ls="", mfc=_GRAY, mec=_INK, ms=8, label="center"),
-            Line2D([], [], color=_GRAY, lw=2.2, label="where it came from"),
-            Line2D([], [], marker="o", ls="", mfc="white", mec=_GRAY, mew=1.5, label="last seen"),
-            Line2D([], [], color=_GRAY, lw=2.2, ls=_DOTS, label="not seen meanwhile"),
+            Line2D([], [], color=_GRAY, lw=2.2, label="track"),
+            Line2D(
+                [], [], marker="o", ls="", mfc="white", mec=_GRAY, mew=1.5, label="last position"
+            ),
+            Line2D([], [], color=_GRAY, lw=2.2, ls=_DOTS, label="inactive"),
         ],
         n_columns=4,
     )

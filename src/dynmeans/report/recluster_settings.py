@@ -8,7 +8,7 @@ import numpy as np
 from dynmeans.engine.checks import entropy_of_seed
 from dynmeans.records.penalties import Penalties
 from dynmeans.spaces.cosine import Cosine
-from dynmeans.spaces.cyclic import Angle
+from dynmeans.spaces.cyclic import Cyclic
 from dynmeans.spaces.geo import Geo
 from dynmeans.spaces.mixed import Mixed
 from dynmeans.spaces.raw import RAW, Raw
@@ -92,7 +92,7 @@ def pieces_of(space: Space, features: list[int], weight: float = 1.0) -> list[An
     if isinstance(space, Geo):
         ordered = features[::-1] if space.longitude_first else features
         return [{"kind": "geo", "features": ordered, **told}]
-    if isinstance(space, Angle):
+    if isinstance(space, Cyclic):
         angle = {"kind": "angle", "period": space.period}
         return [{**angle, "features": [feature], **told} for feature in features]
     if isinstance(space, Cosine) and space.axes is None and space.mean is None:

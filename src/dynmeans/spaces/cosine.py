@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dynmeans.inputs.input_error import InputError
-from dynmeans.inputs.numbers import check_count
+from dynmeans.inputs.numbers import check_count, check_finite_array
 from dynmeans.records.arrays import BatchArray, FloatArray
 from dynmeans.spaces.space import Space
 
@@ -50,13 +50,20 @@ class Cosine(Space):
     mean: tuple[float, ...] | None = None  # of unit rows, where it is taken off
 
     def __post_init__(self) -> None:
-        """Check the number of axes."""
+        """Check the number of axes, and what was learned."""
         if self.n_axes is not None:
             check_count("n_axes", self.n_axes)
+        if not isinstance(self.is_centered, bool):
+            raise TypeError(f"is_centered must be True or False, got {self.is_centered!r}.")
         if self.axes is not None:
-            object.__setattr__(self, "axes", tuple(map(tuple, self.axes)))
+            axes = check_finite_array("axes", self.axes, 2)
+            if self.n_axes is None or axes.shape[1] > self.n_axes:
+                rule = "must have at most {n_axes} columns; there are {}"
+                raise InputError("axes", rule, axes.shape[1])
+            object.__setattr__(self, "axes", tuple(map(tuple, axes.tolist())))
         if self.mean is not None:
-            object.__setattr__(self, "mean", tuple(self.mean))
+            mean = check_finite_array("mean", self.mean, 1)
+            object.__setattr__(self, "mean", tuple(mean.tolist()))
 
     @classmethod
     def from_text(cls, text: str) -> "Cosine":

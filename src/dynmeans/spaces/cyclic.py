@@ -1,4 +1,4 @@
-"""angle: a feature that comes round again becomes a circle, without a seam."""
+"""cyclic: a feature with a period becomes a circle, without a seam."""
 
 import math
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _UNITS = {24.0: "h", 360.0: "degrees", 7.0: "days", 12.0: "months", 60.0: "min",
 
 
 @dataclass(frozen=True, slots=True)
-class Angle(Space):
+class Cyclic(Space):
     """Features with a period, each on a circle of that circumference: hours, headings, weekdays.
 
     Distances are chords in the unit of the feature, shorter than the arc: by 0.1 % at a fortieth of
@@ -24,7 +24,7 @@ class Angle(Space):
 
     Examples
     --------
-    >>> space = Angle(24.0)
+    >>> space = Cyclic(24.0)
     >>> points = space.to_points(np.array([[23.5], [0.5]]))
     >>> float(np.linalg.norm(points[0] - points[1]).round(2))
     1.0
@@ -44,13 +44,13 @@ class Angle(Space):
         object.__setattr__(self, "period", checked)
 
     @classmethod
-    def from_text(cls, text: str) -> "Angle":
+    def from_text(cls, text: str) -> "Cyclic":
         """Read the period: ``cyclic:24``; 360 where none is given."""
         try:
             return cls(float(text)) if text else cls()
         except ValueError as error:
-            rule = "'angle' takes a period above 0, as in cyclic:24"
-            raise InputError("space", rule, got=f"angle:{text}") from error
+            rule = "'cyclic' takes a period above 0, as in cyclic:24"
+            raise InputError("space", rule, got=f"cyclic:{text}") from error
 
     @property
     def unit(self) -> str:  # type: ignore[override]

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dynmeans.inputs.input_error import InputError
-from dynmeans.inputs.numbers import check_count, check_number
+from dynmeans.inputs.numbers import check_count, check_finite_array, check_number
 from dynmeans.records.arrays import BatchArray, FloatArray
 from dynmeans.spaces.space import Space
 
@@ -61,8 +61,13 @@ class Landmarks(Space):
         if self.width is not None:
             check_number("width", self.width, above=0)
         if self.root is not None:
+            check_number("width", self.width, above=0)
             for name in ("rows", "root"):
-                object.__setattr__(self, name, np.asarray(getattr(self, name)))
+                array = check_finite_array(name, getattr(self, name), 2)
+                object.__setattr__(self, name, array)
+            if len(self.rows) != self.root.shape[1]:
+                rule = "must have a column for each of {} landmarks; there are {}"
+                raise InputError("root", rule, len(self.rows), self.root.shape[1])
 
     @classmethod
     def from_text(cls, text: str) -> "Landmarks":

@@ -5,7 +5,7 @@ from typing import Any
 
 from dynmeans.inputs.input_error import InputError
 from dynmeans.spaces.cosine import Cosine, Words
-from dynmeans.spaces.cyclic import Angle
+from dynmeans.spaces.cyclic import Cyclic
 from dynmeans.spaces.geo import Geo
 from dynmeans.spaces.landmarks import Landmarks
 from dynmeans.spaces.mixed import Group, Mixed, read_groups
@@ -17,7 +17,7 @@ from dynmeans.spaces.standard import Auto, Robust, Standard
 ENTRY_POINTS = "dynmeans.spaces"
 SPACES: dict[str, type[Space]] = {
     space.name: space
-    for space in (Raw, Standard, Robust, Auto, Geo, Angle, Cosine, Words, Landmarks, Mixed)
+    for space in (Raw, Standard, Robust, Auto, Geo, Cyclic, Cosine, Words, Landmarks, Mixed)
 }
 
 

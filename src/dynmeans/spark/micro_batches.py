@@ -13,9 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dynmeans.follow.defaults import make_model_config, with_defaults
-from dynmeans.follow.model_config import ModelConfig
+from dynmeans.follow.model_config import PARAMETERS, ModelConfig
 from dynmeans.inputs.batch_times import check_time_step
 from dynmeans.inputs.fields import one_of
+from dynmeans.inputs.old_names import suggest_arguments
 from dynmeans.records.arrays import FloatArray
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
@@ -44,6 +45,7 @@ class _Columns:
 
 
 @with_defaults("foreach_batch")
+@suggest_arguments(PARAMETERS)
 def foreach_batch(
     run_folder: str | os.PathLike[str],
     *,

@@ -19,8 +19,9 @@ from dynmeans.follow.memory import Memory
 _WILD = (*INTEGERS, *FLOATS, *TEXTS, None, True, [], {}, [[]], {"name": "raw"}, "{}")
 _RECIPES = (
     {}, {"space": "standard"}, {"space": "geo"}, {"space": "cyclic:24"}, {"space": "robust"},
-    {"space": "cosine"}, {"space": "geo(0,1)"}, {"families": True}, {"motion": "constant_velocity"},
-    {"min_cluster_size": 2}, {"method": "dbscan(eps=0.5)"},
+    {"space": "cosine"}, {"space": "cosine:2"}, {"space": "cosine:centered"}, {"space": "words"},
+    {"space": "landmarks:6"}, {"space": "geo(0,1)"}, {"families": True},
+    {"motion": "constant_velocity"}, {"min_cluster_size": 2}, {"method": "dbscan(eps=0.5)"},
 )  # fmt: skip
 
 
@@ -69,7 +70,7 @@ def _attack(rng: random.Random, original: Memory, rows: Any, path: Path) -> None
     if is_refused:
         return
     assert np.all(np.isfinite(model.cluster_centers_)), "centers are finite"
-    if found.space.name == "cosine":
+    if found.space.name in ("cosine", "words"):
         lengths = np.linalg.norm(model.cluster_centers_, axis=1)
         assert np.allclose(lengths, 1.0, atol=1e-6), "centers are on the sphere"
     assert np.all(model.labels_ >= -1), "labels are identities, or noise"

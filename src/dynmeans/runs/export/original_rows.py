@@ -17,7 +17,8 @@ def open_rows(run: Run, input: Any = None, *, allow_stored_sql: bool = False) ->
     """Open the source a run was made from, or the same rows at another place.
 
     The rows are read once and compared with the digest of those the run has read, unless they came
-    live. A query that is stored in the run came with its files: it runs only with `trust`.
+    live. A query that is stored in the run came with its files, so it runs only with
+    `allow_stored_sql`.
     """
     fields = run.config.source
     _check_numbered(run)

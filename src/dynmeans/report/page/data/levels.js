@@ -72,6 +72,7 @@ class Levels {
     Object.assign(store, isSame ? this.base : regrouped(store, this.base, of));
     if (isSame) this.base = null;
     store.nShown = isSame ? null : store.clusters.size;
+    store.noiseShare = this.name === this.chosen ? undefined : this.option(this.name)?.noise;
     store.wholeOf = (id) => (this.base?.clusters.has(id) ? of(id) : null);
     if (view.selected !== null && !store.clusters.has(view.selected)) {
       const now = of(view.selected);

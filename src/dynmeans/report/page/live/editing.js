@@ -1,9 +1,9 @@
-// Names, pins and mergers from a page of `dynmeans serve`: sent to the server, which tells every page.
+// Names, pins and merges from a page of `dynmeans serve`: sent to the server, which updates every page.
 
 const EDIT_TEXT = {
-  name: ({ cluster_id: id, text }) => (text ? `name of ${id}, “${text}”` : `name of ${id} taken away`),
+  name: ({ cluster_id: id, text }) => (text ? `name of ${id}, “${text}”` : `name of ${id} removed`),
   pin: ({ cluster_id: id }) => `pin of ${id}`,
-  merge: ({ cluster_id: id, other_id: other }) => `${other} shown as ${id}`,
+  merge: ({ cluster_id: id, other_id: other }) => `${other} merged into ${id}`,
 };
 
 class Editor {
@@ -16,7 +16,7 @@ class Editor {
     });
   }
 
-  // The panel is not drawn anew under the hands of someone who types.
+  // The panel is not redrawn while someone types in it.
   get isOpen() {
     return this.form !== null;
   }
@@ -27,10 +27,10 @@ class Editor {
     const isPinned = this.store.isPinned(id);
     const last = header.last_edit;
     return [make("div", { class: "edits" },
-      button("rename", "Rename", "Give it a name that everybody sees", () => this.open(id, "name")),
-      ...(isPinned ? [] : [button("pin", "Pin", "Keep it confirmed, however small or short-lived", () => this.send("edits", { kind: "pin", cluster_id: id }))]),
-      ...(this.store.linkOf(id) ? [button("accept", `Same as ${this.store.linkOf(id)[0]}`, "It was born where that one had been: show both as one", () => this.send("edits", { kind: "merge", cluster_id: this.store.linkOf(id)[0], other_id: id }))] : []),
-      button("merge", "Show as…", "Show it as another cluster; no label is modified", () => this.open(id, "merge")),
+      button("rename", "Rename", "Name this cluster (visible to everyone)", () => this.open(id, "name")),
+      ...(isPinned ? [] : [button("pin", "Pin", "Always show as confirmed", () => this.send("edits", { kind: "pin", cluster_id: id }))]),
+      ...(this.store.linkOf(id) ? [button("accept", `Same as ${this.store.linkOf(id)[0]}`, "Appeared at the position of that cluster: merge them", () => this.send("edits", { kind: "merge", cluster_id: this.store.linkOf(id)[0], other_id: id }))] : []),
+      button("merge", "Show as…", "Show it as another cluster. Labels do not change.", () => this.open(id, "merge")),
       ...(last ? [button("undo", "Undo", `The last edit of this run: ${EDIT_TEXT[last.kind](last)}`, () => this.send("edits", { kind: "undo", edit_id: last.edit_id }))] : []),
       make("p", { class: "hint", role: "status" }, this.message))];
   }
@@ -38,7 +38,7 @@ class Editor {
   open(id, kind) {
     const isName = kind === "name";
     const value = isName ? this.store.header.cluster_names?.[id] ?? "" : "";
-    const input = make("input", { type: "text", id: "edit-text", maxlength: 200, value, placeholder: isName ? "" : "number or name" });
+    const input = make("input", { type: "text", id: "edit-text", maxlength: 200, value, placeholder: isName ? "" : "ID or name" });
     const ok = () => this.save(id, kind, input.value);
     input.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && !event.isComposing) ok();
@@ -50,7 +50,7 @@ class Editor {
       make("label", {}, isName ? `Name of cluster ${id} ` : `Show cluster ${id} as `, input),
       button("edit-save", "Save", ok),
       button("edit-cancel", "Cancel", () => this.close()),
-      make("p", { class: "hint", role: "status" }, isName ? "Everybody sees it. An empty one takes it away." : "Everybody sees it. Labels stay as they are."));
+      make("p", { class: "hint", role: "status" }, isName ? "Visible to everyone. Leave empty to remove the name." : "Visible to everyone. Labels do not change."));
     this.details.element.querySelector(".edits").replaceWith(this.form);
     input.focus();
     input.select();
@@ -80,7 +80,7 @@ class Editor {
     else this.close(message);
   }
 
-  // What the server answers comes to all pages as an event; here only what went wrong is told.
+  // The result reaches all pages as an event; only errors are shown here.
   async send(address, body) {
     const { error } = await sendJson(address, body);
     if (error) this.tell(`Not saved: ${error}`);

@@ -12,7 +12,7 @@ function connectLive(report) {
     const source = new EventSource(`api/stream?after=${last()}&run=${run}`);
     source.addEventListener("open", () => { lost.textContent = ""; });
     source.addEventListener("error", () => {
-      lost.textContent = "Connection lost, trying again. What you see may be out of date.";
+      lost.textContent = "Connection lost, trying again. This page may be out of date.";
       // The browser tries again itself, except where it was refused or a proxy answered.
       if (source.readyState === EventSource.CLOSED) setTimeout(connect, RECONNECT_MS);
     });
@@ -29,7 +29,7 @@ function connectLive(report) {
   details.editor = new Editor(report);
   report.pictures.keep = async (level) => {
     const { error } = await sendJson("edits", { kind: "level", level });
-    report.pictures.say(error ? `Not kept: ${error}` : "Kept: the run shows this level from now on.");
+    report.pictures.say(error ? `Not saved: ${error}` : "Saved. The run now shows this level.");
   };
   report.pictures.build();
   details.redraw();

@@ -84,7 +84,7 @@ class ClusterRows {
     const top = (some) => topWords(some.map(({ batch, row }) => column.value(batch, row)), everyone, N_WORDS);
     const last = [...new Set(rows.map(({ batch }) => batch))].sort((a, b) => b.index - a.index).slice(0, N_WINDOWS);
     const lines = last.map((batch) => make("li", {}, make("time", {}, `${this.text.short(batch)}: `), top(rows.filter((one) => one.batch === batch)).join(", ")));
-    return [make("h3", {}, "Words"), make("p", { id: "cluster-words" }, top(rows).join(", ") || "no word that its rows share"),
+    return [make("h3", {}, "Words"), make("p", { id: "cluster-words" }, top(rows).join(", ") || "no common words"),
       ...(cluster.batches.length > 1 ? [make("ul", { class: "window-words" }, ...lines)] : [])];
   }
 
@@ -102,7 +102,7 @@ class ClusterRows {
   columns(rows) {
     const columns = this.view.rows.filterable.slice(0, N_COMPARED);
     if (!columns.length || rows.length < 2) return [];
-    return [make("h3", {}, "Its columns beside everyone's"), make("div", { class: "compared" }, ...columns.map((column) => this.compared(column, rows)))];
+    return [make("h3", {}, "Its columns compared with all rows"), make("div", { class: "compared" }, ...columns.map((column) => this.compared(column, rows)))];
   }
 
   compared(column, rows) {

@@ -13,7 +13,7 @@ class Contents {
     const shown = groups.slice(0, this.nShown);
     const more = groups.length - shown.length;
     return [
-      make("p", { class: "hint" }, `${plural(groups.reduce((n, { ids }) => n + ids.length, 0), "cluster")}, ${view.rows.isActive ? "those with more of the filtered rows than others have" : "the largest"} first. Choosing one moves the picture.`),
+      make("p", { class: "hint" }, `${plural(groups.reduce((n, { ids }) => n + ids.length, 0), "cluster")}, ${view.rows.isActive ? "sorted by share of filtered rows" : "the largest first"}. Choosing one moves the picture.`),
       make("ul", { class: "contents", id: "contents" }, ...shown.map((group) => this.entry(group))),
       ...(more > 0 ? [make("button", { type: "button", class: "plain", "data-key": "more", onclick: () => this.showMore() }, `${formatCount(more)} more`)] : []),
     ];

@@ -3,7 +3,7 @@
 const MAX_LISTED = 10;
 const MAX_LATEST = 10;
 const MAX_TOLD = 4; // features of a center
-const STATUS_TEXT = { seen: "in sight", unseen: "out of sight", forgotten: "forgotten", unborn: "not yet born", unconfirmed: "unconfirmed" };
+const STATUS_TEXT = { seen: "active", unseen: "inactive", forgotten: "forgotten", unborn: "not yet born", unconfirmed: "unconfirmed" };
 
 class Details {
   constructor(store, view, looks, text, player) {
@@ -77,7 +77,7 @@ class Details {
     return [
       make("h2", {}, "In this batch"),
       ...grouped,
-      make("p", { class: "hint" }, rows.length ? "Choose a cluster to follow it." : "No cluster has points in this batch."),
+      make("p", { class: "hint" }, rows.length ? "Select a cluster to show its details." : "No cluster has points in this batch."),
       make("ul", { class: "sizes" }, ...rows),
       ...(left > 0 ? [make("p", { class: "hint" }, `and ${formatCount(left)} smaller`)] : []),
       ...this.latest(),
@@ -85,7 +85,7 @@ class Details {
   }
 
   sizeRow(id, count, most) {
-    if (id < 0) return make("li", { class: "hint nobody" }, `${formatCount(count)} of no cluster shown`);
+    if (id < 0) return make("li", { class: "hint nobody" }, `${formatCount(count)} without a cluster`);
     const bar = make("span", { class: "bar" });
     bar.style.width = `${(100 * count) / most}%`;
     bar.style.background = this.looks.color(id);
@@ -140,7 +140,7 @@ class Details {
       this.sizeChart(cluster),
       ...this.rows.parts(cluster),
       ...this.rowsOf(cluster),
-      make("h3", {}, "Its life"),
+      make("h3", {}, "Timeline"),
       make("ul", { class: "event-rows is-long", tabindex: "-1" }, ...cluster.events.map((event) => this.eventRow(event, false))),
     ];
   }
@@ -181,7 +181,7 @@ class Details {
       ...this.courseOf(cluster),
       ...this.familyOf(cluster),
       ...this.editsOf(cluster),
-      ["Seen in", `${formatCount(n)} of ${plural(batches.length, "batch")}`],
+      ["Active in", `${formatCount(n)} of ${plural(batches.length, "batch")}`],
       ["Points in all", formatCount(cluster.total)],
       ["Largest", `${formatCount(cluster.counts[most])} at ${this.text.short(batches[cluster.batches[most]])}`],
       ["Returns", formatCount(cluster.events.filter((event) => event.kind === "returned").length)],
@@ -211,7 +211,7 @@ class Details {
     if (!view.tree) return [];
     const family = view.family(id);
     const n = [...store.clusters.keys()].filter((other) => view.family(other) === family).length;
-    return [["Family", n > 1 ? `${family}, ${plural(n, "cluster")}` : "on its own"]];
+    return [["Family", n > 1 ? `${family}, ${plural(n, "cluster")}` : "none"]];
   }
 
   // What people made of it.
@@ -220,8 +220,8 @@ class Details {
     const others = [...store.merged.keys()].filter((other) => store.shownAs(other) === id);
     return [
       ...(store.shownAs(id) === id ? [] : [["Shown as", store.label(store.shownAs(id))]]),
-      ...(others.length ? [["Stands for", `${others.slice(0, MAX_LISTED).join(", ")}${others.length > MAX_LISTED ? ", …" : ""}`]] : []),
-      ...(store.linkOf(id) ? [["Perhaps", `the same as ${store.linkOf(id)[0]}, forgotten after ${formatNumber(store.linkOf(id)[2], 3)} steps`]] : []),
+      ...(others.length ? [["Merged clusters", `${others.slice(0, MAX_LISTED).join(", ")}${others.length > MAX_LISTED ? ", …" : ""}`]] : []),
+      ...(store.linkOf(id) ? [["Suggested match", `cluster ${store.linkOf(id)[0]} (gap of ${formatNumber(store.linkOf(id)[2], 3)} steps)`]] : []),
       ...(store.isPinned(id) ? [["Pinned", "always confirmed"]] : []),
     ];
   }

@@ -42,13 +42,26 @@ class Facts {
       ["clusters", formatCount(this.store.nShown ?? Math.max(header.n_clusters, this.store.clusters.size))],
       ["in the last batch", formatCount(batches[last].nSeen)],
       ["returns", formatCount(returns)],
-      ...(header.counts ? [["noise", `${formatNumber((100 * header.counts.n_noise) / Math.max(1, header.counts.n_rows), 2)} %`]] : []),
+      ...this.excluded(),
       ...this.lag(),
       ...header.scores.filter(({ name }) => name in HEADLINES).map(({ name, value }) => [HEADLINES[name], value === null ? "–" : `${(100 * value).toFixed(1)} %`]),
     ];
     byId("numbers").replaceChildren(...numbers.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
     byId("period").textContent = `${this.text.batch(batches[0])} – ${this.text.batch(batches[last])}`;
     byId("period-name").textContent = this.text.prefix;
+  }
+
+  // Rows of noise and rows left out, and unconfirmed clusters, at the level that is shown.
+  excluded() {
+    const { header, noiseShare } = this.store;
+    if (!header.counts) return [];
+    const { n_rows: nRows, n_noise: nNoise, n_unconfirmed: nUnconfirmed, n_left_out: nLeftOut } = header.counts;
+    const noise = noiseShare === undefined ? nNoise : Math.round(noiseShare * nRows);
+    return [
+      ...(header.isTrial ? [] : [["rows of noise", `${formatCount(noise)} (${formatNumber((100 * noise) / Math.max(1, nRows), 2)} %)`]]),
+      ...(header.isTrial || !nUnconfirmed ? [] : [["unconfirmed clusters", formatCount(nUnconfirmed)]]),
+      ...(nLeftOut ? [["rows left out", formatCount(nLeftOut)]] : []),
+    ];
   }
 
   // How far a live page is behind the clock.
@@ -76,12 +89,12 @@ function durationText(seconds) {
 // What people changed in what is shown.
 function editNotes({ merged, pinned }) {
   return [
-    ...(merged.size ? [`${plural(merged.size, "cluster")} shown as another: merged by hand, found apart.`] : []),
-    ...(pinned.size ? [`${plural(pinned.size, "cluster")} pinned: confirmed at any size.`] : []),
+    ...(merged.size ? [`${plural(merged.size, "cluster")} merged manually.`] : []),
+    ...(pinned.size ? [`${plural(pinned.size, "cluster")} pinned: always shown as confirmed.`] : []),
   ];
 }
 
-const HEADLINES = { accuracy_per_step: "well grouped", accuracy_global: "identity kept" };
+const HEADLINES = { accuracy_per_step: "grouped correctly", accuracy_global: "ID kept" };
 const COUNTS = ["id_switches", "fragmentations"];
 
 function scoreName(name) {

@@ -64,10 +64,10 @@ class Filters {
 
   levelText(n) {
     const { tree, level } = this.view;
-    if (level === 0) return `${plural(n, "cluster")}, nothing joined`;
+    if (level === 0) return `${plural(n, "cluster")}, not merged`;
     const height = tree.levels[level];
     const how = height <= 0 ? "where they touch" : `up to ${formatNumber(Math.sqrt(height), 3)} apart`;
-    return `joined ${how}: ${formatCount(n)} ${n === 1 ? "family" : "families"}`;
+    return `merged ${how}: ${formatCount(n)} ${n === 1 ? "family" : "families"}`;
   }
 
   // The largest families of the level to choose from.

@@ -66,13 +66,23 @@ class Remedies {
 const unquoted = (text) => text.replaceAll("'", "");
 
 const REMEDIES = [
+  { names: ["method"], text: "Treat rows as detections", act: ({ store }, { method }) => (unquoted(method) === "detections" && store.header.calls ? () => copyDetections(store.header.calls.detections) : null) },
   { names: ["families", "n_families"], text: "Join these", act: (remedies) => joinAct(remedies) },
   { names: ["min_cluster_size", "min_batches"], text: "Hide small ones", act: ({ view }) => () => view.set({ minSize: Math.max(view.minSize, 3), minLife: Math.max(view.minLife, 2) }) },
   { names: ["level"], text: (_, { level }) => `Show the level ${unquoted(level)}`, act: ({ levels }, { level }) => (levels.option(unquoted(level)) ? () => levels.choose(unquoted(level)) : null) },
-  { names: ["suggested_matches"], text: ({ levels }) => (levels.areMatched ? "Show apart" : "Show as one"), act: (remedies) => matchAct(remedies) },
-  { names: ["max_gap"], text: "Remember them longer", act: (remedies, { max_gap: steps }) => (steps ? remedies.tried("maxGap", steps) : null) },
+  { names: ["suggested_matches"], text: ({ levels }) => (levels.areMatched ? "Show separately" : "Show as one"), act: (remedies) => matchAct(remedies) },
+  { names: ["max_gap"], text: "Increase max_gap", act: (remedies, { max_gap: steps }) => (steps ? remedies.tried("maxGap", steps) : null) },
   { names: ["new_penalty", "n_clusters", "n_clusters_hint"], text: "Try a coarser scale", act: (remedies) => coarserAct(remedies) },
 ];
+
+// The page cannot cluster rows this way: it shows the calls that do, and copies the first.
+async function copyDetections({ python, command }) {
+  const place = byId("remedy-calls");
+  place.textContent = `${python}\n${command}`;
+  place.hidden = false;
+  byId("remedy-hint").hidden = false;
+  await navigator.clipboard?.writeText(python).catch(() => {});
+}
 
 // To the next coarser level, or to where clusters that touch are joined.
 function joinAct({ view, levels }) {
@@ -90,7 +100,7 @@ function matchAct({ store, levels, trial }) {
   };
 }
 
-// Twice the distance beyond which a point opens a new cluster.
+// Twice the distance beyond which a point starts a new cluster.
 function coarserAct(remedies) {
   const { trial } = remedies;
   return trial?.trial ? remedies.tried("distance", 2 * Math.sqrt(trial.now.newPenalty)) : null;

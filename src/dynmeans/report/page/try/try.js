@@ -116,12 +116,12 @@ class TryPage {
     const { max_gap: maxGap, reach, search, entropy } = this.settings;
     const options = { nInit: 3, search, entropy };
     const { chosen } = await this.ask({ penalties: { maxGap, reach }, options, isProposal: true });
-    this.say("Following the clusters …");
+    this.say("Clustering …");
     const { found } = await this.ask({ penalties: chosen, options });
     this.cut = cut;
     this.show(reportOf(found, cut, choice, this.settings, chosen));
     const left = cut.nLeftOut ? ` ${plural(cut.nLeftOut, "row")} without a number or a date left out.` : "";
-    this.say(`${plural(cut.rows.length, "row")} in ${plural(cut.windows.length, "window")}: ${plural(found.nIdentities, "cluster")}.${left} Drag the scale under “Try another scale” below.`);
+    this.say(`${plural(cut.rows.length, "row")} in ${plural(cut.windows.length, "window")}: ${plural(found.nIdentities, "cluster")}.${left} Use “Try another scale” below to change the cluster size.`);
   }
 
   ready() {
@@ -140,7 +140,7 @@ class TryPage {
         if (data.number !== number) return;
         if (data.problem) reject(new Error(data.problem));
         else if (data.share === undefined) resolve(data);
-        else this.say(`Following the clusters: ${Math.round(100 * data.share)} %`);
+        else this.say(`Clustering: ${Math.round(100 * data.share)} %`);
       };
       this.worker.postMessage({ number, ...question });
     });
