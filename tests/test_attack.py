@@ -21,7 +21,7 @@ N_CASES = {
     "messages": 5, "alerts": 200, "frames": 3, "river": 50, "message-kinds": 50,
     "accelerations": 25, "large-batches": 1,
     "watermarks": 50, "secrets": 300, "memory": 100, "alert-groups": 1, "mixed-zones": 1,
-    "positions": 100, "texts": 30, "word-tables": 50, "sphere": 40,
+    "positions": 100, "texts": 30, "word-tables": 50, "sphere": 40, "page": 20,
 }  # fmt: skip
 
 

@@ -18,6 +18,8 @@ from dynmeans.engine.batch import Batch
 from dynmeans.engine.execution import Execution, choose_n_threads
 
 N_STREAMS, N_STREAMS_SLOW = 60, 1200
+# One batch in which due dates once gave other labels than the plain way.
+DIFFERED = Path(__file__).parents[3] / "shared" / "prototype" / "gpu" / "deep_differs.npz"
 
 
 def random_penalties(rng, scale):
@@ -423,3 +425,25 @@ def test_a_cost_that_is_rounded_to_lambda_is_found_however_far_the_center_is(d):
         execution = Execution("native", acceleration=acceleration)
         arguments = (Batch(np.zeros((1, d))), state, penalties, np.array([[0]]), 1.0, execution)
         assert native.step(*arguments)[1].labels.tolist() == [7]
+
+
+@pytest.mark.skipif(not DIFFERED.exists(), reason="the batch is not beside this checkout")
+@pytest.mark.parametrize("search", ["paper", "split", "deep"])
+def test_a_batch_with_weights_of_very_different_size_keeps_its_bits(search):
+    found = np.load(DIFFERED)
+    penalties = Penalties(934.2000033894998, max_gap=7.3833068326013995, reach=1.9751438103288208)
+    start = ClusterState.empty(found["X"].shape[1])
+    in_order = np.arange(len(found["X"]))[None]
+    auto, none = (
+        step(
+            found["X"],
+            start,
+            penalties,
+            orders=in_order,
+            sample_weight=found["w"],
+            search=search,
+            acceleration=way,
+        )
+        for way in ("auto", "none")
+    )
+    assert_same_bits([auto], [none])

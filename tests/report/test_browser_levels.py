@@ -283,3 +283,49 @@ def test_the_noise_in_the_header_is_that_of_the_level_shown(shown):
     assert numbers()["rows of noise"] == "119 (33 %)"
     shown.click("#level-default")
     assert numbers()["rows of noise"] == "7 (1.9 %)"
+
+
+CALLS = {
+    "folder": "'a run'",
+    "run": {
+        "python": "dynmeans.cluster('a.csv', time='when', every='1d', features=['x'])",
+        "command": "dynmeans cluster a.csv --time when --every 1d --features x -o 'a run'",
+    },
+    "detections": {"python": "dynmeans.cluster(1)", "command": "dynmeans cluster 1"},
+}
+
+
+def test_what_is_copied_has_the_arguments_of_the_run(shown):
+    shown.run("dynmeansReport.store.header.calls = arguments[0]", CALLS)
+    shown.click("#level-coarse")
+    shown.click("#level-python")
+    first, second = shown.find("#level-copied").text.split("\n")
+    assert first == f"found = {CALLS['run']['python'][:-1]}, families=True)"
+    assert second == "found.families.cut_to(3)"
+    shown.click("#level-command")
+    assert shown.text("#level-copied") == "dynmeans families 'a run' --n-families 3"
+    shown.click("#level-fine")
+    levels_of(shown)
+    shown.click("#level-default")
+    shown.click("#level-python")
+    expected = f'found = {CALLS["run"]["python"][:-1]}, level="default")'
+    assert shown.text("#level-copied") == expected
+    shown.click("#level-command")
+    assert shown.text("#level-copied") == f"{CALLS['run']['command']} --level default"
+
+
+def test_a_warning_that_advises_detections_shows_and_copies_the_calls(shown):
+    warning = {"text": "All have one point.", "advises": {"method": "'detections'"}}
+    shown.run(
+        "Object.assign(dynmeansReport.store.header, {calls: arguments[1]});"
+        "window.copied = []; Object.defineProperty(navigator, 'clipboard', {configurable: true,"
+        " value: {writeText: async (text) => { copied.push(text); }}});"
+        "dynmeansReport.describe({ warnings: arguments[0] })",
+        [warning],
+        CALLS,
+    )
+    assert shown.text("#warnings .plain") == "Treat rows as detections"
+    shown.click("#warnings .plain")
+    assert shown.find("#remedy-calls").text == "dynmeans.cluster(1)\ndynmeans cluster 1"
+    assert shown.run("return copied") == ["dynmeans.cluster(1)"]
+    assert shown.barriers() == []

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import dynmeans
 from dynmeans import Penalties
 from dynmeans.cli.app import app_for
 from dynmeans.follow.model_config import ModelConfig
@@ -88,6 +89,52 @@ def test_the_command_that_is_copied_clusters_the_same_rows(tmp_path, monkeypatch
     assert _cluster(*words[2:], *penalties, "--output", "again") == 0
     with Run.open(tmp_path / "again") as again:
         assert again.labels().equals(labels)
+
+
+@pytest.fixture
+def places(tmp_path, monkeypatch):
+    """A file of three places, two of them near each other, in the working folder."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(1)
+    lines = ["when;east;north"]
+    for minute in range(20):
+        for place in ((0.0, 0.0), (2.0, 0.0), (30.0, 30.0)):
+            for x, y in rng.normal(place, 0.3, (6, 2)).tolist():
+                lines.append(f"{minute // 60:02}:{minute % 60:02} 01.03.2026;{x:.3f};{y:.3f}")
+    (tmp_path / "three places.csv").write_text("\n".join(lines) + "\n")
+    options = {"min_batches": 2, "n_clusters": (2, 9), "time_format": ["%H:%M %d.%m.%Y"]}
+    return dynmeans.cluster(
+        "three places.csv", features=["east", "north"], time="when", every="4min",
+        run_folder="a run", level="default", **options,
+    )  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::dynmeans.records.suggestion.SuggestionWarning")
+def test_the_calls_that_are_copied_repeat_the_run(places):
+    with Run.open("a run") as made:
+        calls, labels = run_report(made).calls, made.labels()
+    again = eval(calls["run"]["python"], {"dynmeans": dynmeans})
+    assert again.run().labels().equals(labels)
+    words = shlex.split(calls["run"]["command"])
+    assert words[:2] == ["dynmeans", "cluster"]
+    assert words[-2:] == ["-o", "a run"]
+    assert calls["folder"] == "'a run'"
+    assert _cluster(*words[2:-1], "again") == 0
+    with Run.open("again") as made:
+        assert made.labels().equals(labels)
+    assert "n_clusters=(2.0, 9.0)" in calls["run"]["python"]
+
+
+@pytest.mark.filterwarnings("ignore::dynmeans.records.suggestion.SuggestionWarning")
+def test_the_calls_for_detections_take_every_row_for_an_object(places):
+    with Run.open("a run") as made:
+        calls = run_report(made).calls["detections"]
+    found = eval(calls["python"], {"dynmeans": dynmeans})
+    assert found.run().config.model_config.method == "detections"
+    assert found.run().config.model_config.min_batches == 2
+    assert _cluster(*shlex.split(calls["command"])[2:]) == 0
+    with Run.open("a run-detections") as made:
+        assert made.labels().equals(found.run().labels())
 
 
 def _cluster(*words):

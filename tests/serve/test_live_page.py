@@ -206,14 +206,40 @@ def joined_windows(n, first=0):
     return found
 
 
-def test_a_live_header_counts_noise_rows_left_out_and_the_lag(tmp_path):
+@pytest.fixture
+def joined_run(tmp_path):
     config = RunConfig(("x", "y"), ModelConfig(new_penalty=4.0, families=True, random_state=0))
     with Run.create(tmp_path / "run", config) as run:
         run.process(joined_windows(6))
         run.lock()
         write_levels(run.store, chosen="default")
+    return tmp_path / "run"
+
+
+def test_a_level_is_kept_for_every_reader_of_a_run(joined_run, tmp_path):
     with (
-        served(tmp_path / "run") as address,
+        served(joined_run) as address,
+        open_browser(find_browser(), tmp_path / "browser") as driver,
+    ):
+        driver.get(address)
+        page = Page(driver)
+        page.wait("window.dynmeansReport && dynmeansReport.store.batches.length === 6")
+        assert page.find("#level-default").get_attribute("aria-pressed") == "true"
+        page.click("#level-coarse")
+        with Run.open(joined_run) as run:
+            assert run.levels.chosen == "default"
+        page.click("#level-keep")
+        page.wait("document.querySelector('#level-copied').textContent.startsWith('Saved.')")
+        with Run.open(joined_run) as run:
+            assert run.levels.chosen == "coarse"
+        driver.refresh()
+        page.wait("window.dynmeansReport && dynmeansReport.store.batches.length === 6")
+        page.wait("document.querySelector('#level-coarse[aria-pressed=true]') !== null")
+
+
+def test_a_live_header_counts_noise_rows_left_out_and_the_lag(joined_run, tmp_path):
+    with (
+        served(joined_run) as address,
         open_browser(find_browser(), tmp_path / "browser") as driver,
     ):
         driver.get(address)
@@ -223,7 +249,7 @@ def test_a_live_header_counts_noise_rows_left_out_and_the_lag(tmp_path):
         assert before["rows of noise"] == "6 (2.2 %)"
         assert before["rows left out"] == "12"
         assert re.fullmatch(r"[\d,]+ d", before["behind now"])
-        with Run.open(tmp_path / "run") as run:
+        with Run.open(joined_run) as run:
             run.process(joined_windows(3, first=6))
             run.lock()
         write_levels(run.store, chosen="default")

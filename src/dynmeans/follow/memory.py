@@ -185,12 +185,12 @@ def _from_arrays(arrays: Arrays, header: Mapping[str, Any]) -> Memory:
 def _check_width(space: Space, clusters: ClusterState, n_features: int, is_named: bool) -> None:
     # Clusters that came from elsewhere may have coordinates without names: then those are counted.
     is_counted = not is_named and n_features == clusters.n_features and not isinstance(space, Raw)
-    n = clusters.n_features if is_counted else space.n_coordinates(n_features)
-    if n != clusters.n_features:
-        raise ValueError(f"clusters have {clusters.n_features} coordinates, not {n}.")
     width = space.to_rows(clusters.centers).shape[1]
     if width != n_features and not (is_counted and width < n_features):
         raise ValueError(f"n_features must be {width} for this space, got {n_features}.")
+    n = clusters.n_features if is_counted else space.n_coordinates(n_features)
+    if n != clusters.n_features:
+        raise ValueError(f"clusters have {clusters.n_features} coordinates, not {n}.")
 
 
 def check_state_lengths(penalties: Penalties, clusters: ClusterState) -> None:

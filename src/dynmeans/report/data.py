@@ -165,6 +165,8 @@ class ReportData:
     levels: Mapping[str, Any] | None = None
     # Rows in all, of noise and left out, and unconfirmed clusters, at the level shown first
     counts: Mapping[str, int] | None = None
+    # Calls that cluster the rows again; see `copied_calls`
+    calls: Mapping[str, Any] | None = None
     matrix: FloatArray | None = None  # (n_features, n_axes); from features to axes
     rows: CarriedRows | None = None  # What is known of each point beside its place
     # What decided the clusters; with it, readers can try other settings on the page

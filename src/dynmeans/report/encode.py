@@ -75,6 +75,7 @@ def pack_report(data: ReportData) -> dict[str, Any]:
         "pinned": sorted(data.pinned),
         "levels": data.levels,
         "counts": data.counts,
+        "calls": data.calls,
         "suggested_matches": [list(link) for link in data.suggested_matches],
         "descriptions": {str(k): list(texts) for k, texts in data.descriptions.items()},
         "backdrop": _encode_backdrop(data.backdrop),

@@ -1,7 +1,6 @@
 """The report of a run folder, also while the run goes on."""
 
 import os
-import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from dynmeans.inputs.argument_text import Namer, as_python_arguments
 from dynmeans.report.axes import in_space
 from dynmeans.report.build import report_data
 from dynmeans.report.center_positions import align_centers
+from dynmeans.report.copied_calls import copied_calls, row_command
 from dynmeans.report.data import ReportData, Warned
 from dynmeans.report.descriptions import descriptions
 from dynmeans.report.recluster_settings import Trial
@@ -36,18 +36,6 @@ from dynmeans.runs.streams.addresses import is_address
 _PENALTIES = ("new_penalty", "max_gap", "reach", "revival_penalty", "drift", "revival", "motion")
 # Columns of the source that a page shows beside its points.
 _CARRIED = ("text", "id", "time", "truth")
-# What of the source a command must name to cut the same rows into the same windows.
-_ASKED = (
-    "text",
-    "time",
-    "every",
-    "rows_per_window",
-    "window_column",
-    "timezone",
-    "time_unit",
-    "time_format",
-    "weight",
-)
 
 
 def run_report(
@@ -144,6 +132,7 @@ def run_report(
         merged=edits.merged if levels is None else {},
         levels=levels,
         counts=_counts(run),
+        calls=copied_calls(run),
         pinned=frozenset(edits.pinned),
         descriptions={k: tuple(told) for k, told in texts.items()},
         suggested_matches=[(link.cluster_id, link.other_id, link.gap) for link in links],
@@ -237,22 +226,8 @@ def _trial(run: Run) -> Trial | None:
         space=model_config.space
         if isinstance(model_config.space, str)
         else memory.space_or_raw.name,
-        command=_command(run),
+        command=row_command(run),
     )
-
-
-def _command(run: Run) -> str:
-    """Write the command that clusters the same rows, but for the penalties."""
-    source = run.config.source
-    words = ["dynmeans", "cluster", Path(str(source.get("input") or "INPUT")).name]
-    for name in _ASKED:
-        if source.get(name) is not None:
-            words += [f"--{name.replace('_', '-')}", str(source[name])]
-    if source.get("text") is None:
-        words += ["--features", ",".join(run.config.features)]
-    if isinstance(run.config.model_config.space, str) and run.config.model_config.space != "raw":
-        words += ["--space", run.config.model_config.space]
-    return shlex.join(words)
 
 
 def _title(run: Run) -> str:

@@ -119,7 +119,8 @@ def render_report(
         "panel": _part("engine/panel.html") if has_panel else "",
         "engine": encode_engine() if has_engine else "",
         "run": "" if live is None else f' data-run="{html.escape(live)}"',
-        "title": html.escape(data.title),
+        # A file cannot hold half a character.
+        "title": html.escape(data.title).encode("utf-8", "backslashreplace").decode(),
         "style": style,
         "script": script,
         "data": report_json(data, tried),

@@ -213,7 +213,7 @@ class Mixed(Space):
 
     def _check_features(self, n_features: int) -> None:
         named = sorted(column for group in self.groups for column in self._columns(group))
-        if named != list(range(n_features)):
+        if len(named) != n_features or named != list(range(n_features)):
             raise InputError(
                 "space",
                 "'mixed' must have every feature in a group: there are {}, and its groups name {}",

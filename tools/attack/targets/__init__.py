@@ -39,6 +39,7 @@ TARGETS = {
     "message-kinds": Target("attack.targets.messages", 0.5),
     "watermarks": Target("attack.targets.messages", 0.5),
     "positions": Target("attack.targets.positions", 0.5),
+    "page": Target("attack.targets.pages", 0.5),
     "texts": Target("attack.targets.texts", 0.5),
     "word-tables": Target("attack.targets.texts", 0.3),
     "sphere": Target("attack.targets.sphere", 1.0),

@@ -18,13 +18,13 @@ class TrialPanel {
   }
 
   setUp() {
-    const { run } = this;
+    const { run, store } = this;
     for (const [id, name] of TRIAL_FIELDS) {
       byId(id).addEventListener("input", () => this.change(name, byId(id)));
     }
     byId("trial-wanted").addEventListener("input", () => this.ask());
     byId("trial-back").addEventListener("click", () => this.back());
-    byId("trial-command").addEventListener("click", () => this.copy(commandText(run, this.now)));
+    byId("trial-command").addEventListener("click", () => this.copy(commandText(run, this.now, store.header.calls?.folder)));
     byId("trial-python").addEventListener("click", () => this.copy(pythonText(run, this.now)));
     byId("trial-sample").textContent = this.sampleText();
     for (const id of ["trial-motion", "trial-search"]) byId(id).disabled = run.centers === "sphere";
@@ -147,7 +147,7 @@ function setUnlessTyping(id, value) {
 }
 
 // The settings as the command takes them.
-function commandText(run, now) {
+function commandText(run, now, folder) {
   const gap = now.maxGap === Infinity ? "inf" : now.maxGap;
   const parts = [
     run.command ?? "dynmeans cluster INPUT", `--new-penalty ${now.newPenalty}`, `--max-gap ${gap}`, `--reach ${now.reach}`,
@@ -156,6 +156,7 @@ function commandText(run, now) {
     ...(run.revival === "paper" ? [] : [`--revival ${run.revival}`]),
     ...(run.n_init === 3 ? [] : [`--n-init ${run.n_init}`]),
     ...(run.random_state === 0 ? [] : [`--random-state ${run.random_state}`]),
+    ...(folder ? [`-o ${folder}-new`] : []),
   ];
   return parts.join(" ");
 }

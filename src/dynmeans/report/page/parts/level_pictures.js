@@ -123,15 +123,21 @@ class LevelPictures {
   }
 
   pythonText() {
-    if (this.store.header.levels) return `found = dynmeans.cluster(frame, ..., level="${this.levels.name}")`;
-    return `found = dynmeans.cluster(frame, ..., families=True)\nfound.families.cut_to(${Math.max(1, Math.round(this.family))})`;
+    const { levels, calls } = this.store.header;
+    const call = calls?.run.python ?? "dynmeans.cluster(frame, ...)";
+    if (levels) return `found = ${withArgument(call, `level="${this.levels.name}"`)}`;
+    const found = call.includes("families=True") ? call : withArgument(call, "families=True");
+    return `found = ${found}\nfound.families.cut_to(${Math.max(1, Math.round(this.family))})`;
   }
 
   commandText() {
-    if (this.store.header.levels) return `dynmeans cluster INPUT --level ${this.levels.name}`;
-    return `dynmeans families RUN --n-families ${Math.max(1, Math.round(this.family))}`;
+    const { levels, calls } = this.store.header;
+    if (levels) return `${calls?.run.command ?? "dynmeans cluster INPUT"} --level ${this.levels.name}`;
+    return `dynmeans families ${calls?.folder ?? "RUN"} --n-families ${Math.max(1, Math.round(this.family))}`;
   }
 }
+
+const withArgument = (call, argument) => `${call.slice(0, -1)}, ${argument})`;
 
 // At most so many levels, the first and the last among them.
 function treeRows(n) {

@@ -66,6 +66,7 @@ class Remedies {
 const unquoted = (text) => text.replaceAll("'", "");
 
 const REMEDIES = [
+  { names: ["method"], text: "Treat rows as detections", act: ({ store }, { method }) => (unquoted(method) === "detections" && store.header.calls ? () => copyDetections(store.header.calls.detections) : null) },
   { names: ["families", "n_families"], text: "Join these", act: (remedies) => joinAct(remedies) },
   { names: ["min_cluster_size", "min_batches"], text: "Hide small ones", act: ({ view }) => () => view.set({ minSize: Math.max(view.minSize, 3), minLife: Math.max(view.minLife, 2) }) },
   { names: ["level"], text: (_, { level }) => `Show the level ${unquoted(level)}`, act: ({ levels }, { level }) => (levels.option(unquoted(level)) ? () => levels.choose(unquoted(level)) : null) },
@@ -73,6 +74,15 @@ const REMEDIES = [
   { names: ["max_gap"], text: "Increase max_gap", act: (remedies, { max_gap: steps }) => (steps ? remedies.tried("maxGap", steps) : null) },
   { names: ["new_penalty", "n_clusters", "n_clusters_hint"], text: "Try a coarser scale", act: (remedies) => coarserAct(remedies) },
 ];
+
+// The page cannot cluster rows this way: it shows the calls that do, and copies the first.
+async function copyDetections({ python, command }) {
+  const place = byId("remedy-calls");
+  place.textContent = `${python}\n${command}`;
+  place.hidden = false;
+  byId("remedy-hint").hidden = false;
+  await navigator.clipboard?.writeText(python).catch(() => {});
+}
 
 // To the next coarser level, or to where clusters that touch are joined.
 function joinAct({ view, levels }) {
