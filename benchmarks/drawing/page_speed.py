@@ -4,18 +4,24 @@ In headless Chromium without a graphics card: the time until the picture is draw
 second while a range is brushed over a histogram, and the longest task while the page plays, with
 the points of one batch and of all batches so far.
 
-    python -m benchmarks.drawing.page_speed [--seconds 5]
+    python -m benchmarks.drawing.page_speed [--seconds 5] [--rounds 3]
+
+Results go to benchmarks/results/drawing/page_speed.json.
 """
 
 import argparse
+import os
 import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from selenium import webdriver
 
 from benchmarks.drawing import report_frames
+from benchmarks.machine import RESULTS, machine, write_results
 from dynmeans.report import report_data, write_report
 from dynmeans.runs.analysis.carried_rows import CarriedColumn, CarriedRows
 
@@ -78,32 +84,54 @@ def write_page(folder: Path) -> Path:
     return write_report(replace(data, rows=rows), folder / "large.html")
 
 
-def main() -> None:
-    """Print one row for each measure."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=5.0)
-    seconds = parser.parse_args().seconds
-    path = write_page(Path(tempfile.mkdtemp()))
-    driver = report_frames.browser()
-    driver.set_window_size(1400, 900)
-    driver.set_script_timeout(60)
-    print(f"page of {path.stat().st_size / 1e6:.2f} MB")
+def measure(driver: webdriver.Chrome, path: Path, seconds: float) -> dict[str, Any]:
+    """Open the page, brush and play; return one row of results."""
+    driver.get("about:blank")
     driver.get(path.as_uri())
     time.sleep(2.0)
     first, loaded = driver.execute_script(_OPEN)
-    print(f"first picture after {first:.0f} ms, loaded after {loaded:.0f} ms")
     n_rows = driver.execute_script("return dynmeansReport.store.nRows")
     n_clusters = driver.execute_script("return dynmeansReport.store.clusters.size")
-    print(f"{n_rows:,} points drawn, {n_clusters:,} clusters")
     times = np.array(driver.execute_async_script(_BRUSH, seconds))
-    print(f"brushing: {1000 * (len(times) - 1) / (times[-1] - times[0]):.0f} frames a second")
     driver.execute_script("dynmeansReport.view.rows.clear()")
     time.sleep(1.0)
+    found = {
+        "load_average": os.getloadavg()[0],
+        "n_points_drawn": n_rows,
+        "n_clusters": n_clusters,
+        "first_picture_ms": first,
+        "loaded_ms": loaded,
+        "brushing_frames_per_second": 1000 * (len(times) - 1) / (times[-1] - times[0]),
+    }
     for shown in ("one", "all"):
         tasks = driver.execute_async_script(_PLAY, seconds, shown)
-        longest = f"longest task {max(tasks, default=0):.0f} ms, {len(tasks)} above 50 ms"
-        print(f"playing, points of {shown}: {longest}")
-    driver.quit()
+        found[f"longest_task_ms_{shown}"] = max(tasks, default=0)
+        found[f"n_tasks_above_50_ms_{shown}"] = len(tasks)
+    return found
+
+
+def main() -> None:
+    """Measure the same page several times, and write one row for each."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=5.0)
+    parser.add_argument("--rounds", type=int, default=3)
+    chosen = parser.parse_args()
+    about = machine()
+    path = write_page(Path(tempfile.mkdtemp()))
+    driver = report_frames.browser()
+    try:
+        driver.set_window_size(1400, 900)
+        driver.set_script_timeout(60)
+        about["browser"] = (
+            f"{driver.capabilities['browserName']} {driver.capabilities['browserVersion']}"
+        )
+        rounds = [measure(driver, path, chosen.seconds) for _ in range(chosen.rounds)]
+    finally:
+        driver.quit()
+    for row in rounds:
+        print(", ".join(f"{name} {value:,.4g}" for name, value in row.items()))
+    results = {"n_points": N_ROWS, "page_bytes": path.stat().st_size, "rounds": rounds}
+    write_results("page_speed", {"machine": about, **results}, RESULTS / "drawing")
 
 
 if __name__ == "__main__":

@@ -136,7 +136,7 @@ def _texts() -> str:
             _mean(mine, "n_found", ".0f"),
             _seconds(mine),
         )
-        lines.append((_bold(method), mine[0]["given"], *found))
+        lines.append((_bold(method.removesuffix(", all texts at once")), mine[0]["given"], *found))
     lines += [
         (f"{name}, published", "the parts, alpha and beta", f"{nmi:.3f}", _NO_ROW, _NO_ROW)
         for name, nmi in NEWS.items()

@@ -7,7 +7,6 @@ from benchmarks.pages.results import read, table
 
 SCORES = ("accuracy_per_step", "accuracy_global", "idf1", "hota", "id_switches")
 LEAST_IS_BEST = ("ms_per_batch", "id_switches")
-SHOWN_METHODS = ("DynamicMeans, defaults", "KMeans, K given + matching", "DBSTREAM", "Birch")
 BLOBS = {
     "apart": "apart, lambda = (10 spreads)²",
     "overlapping": "anywhere, lambda = (6.5 spreads)²",
@@ -54,31 +53,6 @@ def _score(key: str, value: float) -> str:
 
 def _bold(text: str, is_best: bool) -> str:
     return f"**{text}**" if is_best else text
-
-
-def few_alternatives() -> dict[str, str]:
-    """Four of the methods, with 5 clusters."""
-    settings = {
-        entry["setting"]["name"]: entry["methods"]
-        for entry in read("quality/alternatives")["settings"]
-    }
-    columns = [
-        [settings[name][method]["mean"][key] for method in SHOWN_METHODS]
-        for name in ("slower, with returns, 5 clusters", "paper, 5 clusters")
-        for key in ("accuracy_global", "accuracy_per_step")
-    ]
-    head = (
-        *("method", "returns: IDs kept", "returns: per batch"),
-        *("paper's data: IDs kept", "paper's data: per batch"),
-    )
-    rows = [
-        (
-            method.replace("K given", "*K given*"),
-            *(_bold(f"{column[row]:.2f}", column[row] == max(column)) for column in columns),
-        )
-        for row, method in enumerate(SHOWN_METHODS)
-    ]
-    return {"alternatives: four of them": table(head, rows)}
 
 
 def headlines_table() -> dict[str, str]:
@@ -225,7 +199,7 @@ def motion_table() -> dict[str, str]:
 
 
 _MAKERS = (
-    *(alternatives_tables, few_alternatives, groups_table, anytime_table),
+    *(alternatives_tables, groups_table, anytime_table),
     *(dask_tables, message_table, tune_table, headlines_table, motion_table),
 )
 

@@ -274,3 +274,56 @@ def test_what_a_long_stream_waits_with_is_bounded_in_batches():
         if t in (767, 1279):
             sizes.append(sum(a.nbytes for a in gathered.to_arrays()[0].values()))
     assert sizes[1] < 1.1 * sizes[0]
+
+
+def large_batches(n_batches=12, n_rows=400):
+    rng = np.random.default_rng(0)
+    names = np.repeat(np.arange(3), n_rows)
+    places = np.array([[0.0, 0.0], [2.5, 0.0], [20.0, 0.0]])
+    return [places[names] + rng.normal(size=(len(names), 2)) for _ in range(n_batches)], names
+
+
+def test_few_rows_of_a_large_batch_stand_for_well_known_clusters(monkeypatch):
+    batches, names = large_batches()
+    found = {}
+    for known in (evidence._WELL_KNOWN, np.inf):
+        monkeypatch.setattr(evidence, "_WELL_KNOWN", known)
+        found[known] = evidence.Evidence()
+        for rows in batches:
+            found[known].add(rows, names)
+        found[known].settle()
+    few, every = found.values()
+    kept = few.to_arrays()[0]
+    assert len(kept["waiting_rows"]) == 0
+    for name in ("n", "free", "n_batches", "first_times", "last_times", "pair_ids"):
+        assert np.array_equal(getattr(few, name), getattr(every, name)), name
+    assert not np.array_equal(few.squares, every.squares)
+    assert few.squares == pytest.approx(every.squares, rel=0.1)
+    assert few.pairs == pytest.approx(every.pairs, rel=0.2, abs=500)
+    assert build_families(few).map_labels([0, 1, 2]).tolist() == [0, 0, 2]
+
+
+def test_chosen_rows_do_not_depend_on_the_order_of_rows_nor_on_a_look():
+    batches, names = large_batches()
+    once, again, rng = evidence.Evidence(), evidence.Evidence(), np.random.default_rng(1)
+    for rows in batches:
+        order = rng.permutation(len(rows))
+        once.add(rows, names)
+        again.add(rows[order], names[order])
+        build_families(again)
+        again = evidence.Evidence.from_arrays(*again.to_arrays())
+    arrays, others = once.to_arrays()[0], again.to_arrays()[0]
+    assert len(arrays["waiting_rows"]) > 0
+    assert all(np.array_equal(arrays[name], others[name]) for name in arrays)
+
+
+def test_a_hint_joins_small_clusters_before_two_large_ones():
+    rng = np.random.default_rng(2)
+    places = np.array([[0.0, 0.0], [30.0, 0.0], [0.0, 45.0], [30.0, -45.0]])
+    names = np.repeat(np.arange(4), [300, 300, 60, 60])
+    kept = evidence.Evidence()
+    for _ in range(8):
+        kept.add(places[names] + rng.normal(size=(len(names), 2)), names)
+    assert build_families(kept).n_families == 4
+    assert build_families(kept, hint=2).map_labels([0, 1, 2, 3]).tolist() == [0, 1, 0, 1]
+    assert build_families(kept, n_families=2).map_labels([0, 1]).tolist() == [0, 0]

@@ -49,8 +49,7 @@ class RunOptions:
     )
     name_by: str | None = option(
         None,
-        "Name clusters by the most characteristic values or words of this column; by default "
-        "--text.",
+        "Name clusters by values or words of this column that their rows share; by default --text.",
         metavar="COLUMN",
     )
     sample_size: int = option(

@@ -370,7 +370,7 @@ class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
             raise AttributeError("families_ is available with families=True.")
         key = self.n_steps_, self.n_clusters
         if self.__dict__.get("_found", (None,))[0] != key:
-            found = build_families(evidence.copy(), hint=self.n_clusters)
+            found = build_families(evidence, hint=self.n_clusters)
             self.__dict__["_found"] = key, found
         families: Families = self.__dict__["_found"][1]
         return families

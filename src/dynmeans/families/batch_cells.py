@@ -11,7 +11,6 @@ from dynmeans.records.arrays import FloatArray, IntArray
 
 _N_NEAREST = 6
 _MAX_NUMBERS = 2**22  # of projections held at once
-_SHORT = 2**16 - 1  # the largest integer that is sorted in one pass
 _FEW_FEATURES = 8  # that have few products of two
 _MANY_ROWS = 24  # of a cell that is projected by itself
 
@@ -21,28 +20,38 @@ class Cells:
     """A cell is what one identity has in one batch; cells are sorted by batch and identity."""
 
     # batches, ids, counts, means, squares: batch, identity, points, mean, and squared distances
-    # from it, summed.
+    # from it, summed. Of the points `kept` are at hand and stand for all.
     batches: IntArray
     ids: IntArray
     counts: FloatArray
     means: FloatArray
     squares: FloatArray
+    kept: FloatArray
     starts: IntArray  # (n_cells,); first row of each cell
     residuals: FloatArray  # (n_rows, n_features); rows less the mean of their cell
 
     @classmethod
-    def gather(cls, points: FloatArray, labels: IntArray, batches: IntArray) -> "Cells":
-        """Sort the rows by batch and label, and sum them up."""
-        order = _sorting_order(labels, batches)
-        labels, batches, rows = labels[order], batches[order], points[order]
+    def gather(
+        cls, rows: FloatArray, labels: IntArray, counts: IntArray, batches: IntArray
+    ) -> "Cells":
+        """Sum up rows in order of batch and label; `counts` are the points of each row's cell."""
         is_first = (labels[1:] != labels[:-1]) | (batches[1:] != batches[:-1])
         starts = np.flatnonzero(np.append(True, is_first))
-        counts = np.diff(np.append(starts, len(labels)))
-        means = np.add.reduceat(rows, starts) / counts[:, None]
-        residuals = rows - means.repeat(counts, axis=0)
+        n_kept = np.diff(np.append(starts, len(labels)))
+        means = np.add.reduceat(rows, starts) / n_kept[:, None]
+        residuals = rows - means.repeat(n_kept, axis=0)
         squares = np.add.reduceat(np.einsum("ij,ij->i", residuals, residuals), starts)
-        sums = counts.astype(np.float64), means, squares
-        return cls(batches[starts], labels[starts], *sums, starts, residuals)
+        points, kept = counts[starts].astype(np.float64), n_kept.astype(np.float64)
+        squares *= _scale(points, kept)
+        return cls(
+            *(batches[starts], labels[starts], points, means, squares),
+            *(kept, starts, residuals),
+        )
+
+    @property
+    def scale(self) -> FloatArray:
+        """By what a sum over the rows at hand is multiplied to stand for all points."""
+        return _scale(self.counts, self.kept)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,7 +80,8 @@ class NearPairs:
         along = _scatter_along(cells, first, units) + _scatter_along(cells, second, units)
         values = np.column_stack(
             [
-                *(weights, weights * distances, weights / n, weights / other_n),
+                *(weights, weights * distances),
+                *(weights / cells.kept[first], weights / cells.kept[second]),
                 *(np.ones(len(first)), along, n + other_n - 2.0),
             ]
         )
@@ -98,19 +108,17 @@ def _nearest_pairs(cells: Cells) -> tuple[IntArray, IntArray]:
     return first, second
 
 
-def _sorting_order(labels: IntArray, batches: IntArray) -> IntArray:
-    """Return the order of ascending batches, and labels within each; batches ascend already."""
-    first = int(labels.min(initial=0))
-    if int(labels.max(initial=0)) - first > _SHORT or int(batches.max(initial=0)) > _SHORT:
-        return np.lexsort((labels, batches))
-    # Short integers are sorted in one pass each.
-    by_label = np.argsort((labels - first).astype(np.uint16), kind="stable")
-    by_batch = np.argsort(batches[by_label].astype(np.uint16), kind="stable")
-    return np.asarray(by_label[by_batch])
+def _scale(counts: FloatArray, kept: FloatArray) -> FloatArray:
+    """Degrees of freedom of all points over those of the points at hand."""
+    return np.where(counts > kept, (counts - 1.0) / np.maximum(kept - 1.0, 1.0), 1.0)
 
 
 def _scatter_along(cells: Cells, at: IntArray, units: FloatArray) -> FloatArray:
     """Squares of the residuals of one cell of each pair along the line of the pair, summed."""
+    return cells.scale[at] * _scatter_of_rows(cells, at, units)
+
+
+def _scatter_of_rows(cells: Cells, at: IntArray, units: FloatArray) -> FloatArray:
     n_features = units.shape[1]
     if n_features <= _FEW_FEATURES:
         found = np.zeros(len(at))
@@ -121,21 +129,21 @@ def _scatter_along(cells: Cells, at: IntArray, units: FloatArray) -> FloatArray:
                 found += (1.0 + (i != j)) * scatter * units[:, i] * units[:, j]
         return np.maximum(found, 0.0)
     found = np.zeros(len(at))
-    is_large = cells.counts[at] >= _MANY_ROWS
+    is_large = cells.kept[at] >= _MANY_ROWS
     large, small = np.flatnonzero(is_large), np.flatnonzero(~is_large)
     large = large[np.argsort(at[large], kind="stable")]
     ends = np.flatnonzero(np.append(np.diff(at[large]) != 0, True)) + 1
     for begin, end in pairwise([0, *ends.tolist()] if len(large) else []):
         pairs = large[begin:end]
         start = cells.starts[at[pairs[0]]]
-        rows = cells.residuals[start : start + int(cells.counts[at[pairs[0]]])]
+        rows = cells.residuals[start : start + int(cells.kept[at[pairs[0]]])]
         found[pairs] = np.sum((rows @ units[pairs].T) ** 2, axis=0)
     found[small] = _project(cells, at[small], units[small])
     return found
 
 
 def _project(cells: Cells, at: IntArray, units: FloatArray) -> FloatArray:
-    counts = cells.counts[at].astype(np.int64)
+    counts = cells.kept[at].astype(np.int64)
     found = np.zeros(len(at))
     step = max(1, int(_MAX_NUMBERS / max(counts.sum() / max(len(at), 1) * units.shape[1], 1.0)))
     for begin in range(0, len(at), step):

@@ -23,6 +23,11 @@ Array: TypeAlias = np.ndarray[Any, Any]
 _FEWEST_WAITING, _MOST_WAITING, _MOST_BATCHES = 2**14, 2**17, 256
 _MAX_ROWS = 10_000  # of the last batches, kept to judge levels by
 _MAX_ROWS_OF_BATCH = 1_000  # rows of one batch among those
+# Of an identity of which many points are known, few rows of a batch stand for all of them, so that
+# a large batch costs little more than what is new in it.
+_WELL_KNOWN = 1_000  # points
+_ROWS_OF_KNOWN = 16
+_SHORT = 2**16 - 1  # the largest integer that is sorted in one pass
 # Identities that are kept when there are twice as many: those seen last, and the largest of the
 # others. So a stream costs what it remembers, however long it is.
 _MAX_KEPT = 4_096
@@ -56,7 +61,8 @@ class Evidence:
         # Of each pair, ascending: the columns of `NearPairs`, summed.
         self.pair_ids = np.empty((0, 2), dtype=np.int64)
         self.pairs = np.empty((0, len(NearPairs.COLUMNS)))
-        self._waiting: list[tuple[FloatArray, IntArray]] = []
+        # Rows in order of labels, and the points of the batch that have the label of each row.
+        self._waiting: list[tuple[FloatArray, IntArray, IntArray]] = []
         self._waiting_times: list[float] = []
         self._n_waiting = 0
         self.sample: deque[SampledBatch] = deque()  # rows of the last batches
@@ -81,8 +87,9 @@ class Evidence:
     def to_arrays(self) -> tuple[dict[str, Array], dict[str, Any]]:
         """Return all of it as arrays and a number, what waits to be added included."""
         arrays: dict[str, Array] = {name: getattr(self, name) for name in _SUMS}
-        rows, labels = zip(*self._waiting, strict=True) if self._waiting else ((), ())
+        rows, labels, counts = zip(*self._waiting, strict=True) if self._waiting else ((), (), ())
         arrays |= _merge_rows("waiting", rows, labels, self._waiting_times)
+        arrays["waiting_counts"] = np.concatenate([_NO_IDS, *counts])
         sample = list(self.sample)
         points, found = [batch.points for batch in sample], [batch.labels for batch in sample]
         arrays |= _merge_rows("sample", points, found, [batch.time for batch in sample])
@@ -99,9 +106,15 @@ class Evidence:
             setattr(made, name, arrays[name])
         made._time, made.n_added = float(numbers["time"]), int(numbers["n_added"])
         waiting = _split_off("waiting", arrays)
-        made._waiting = [(rows, labels) for rows, labels, _ in waiting]
+        if "waiting_counts" in arrays:
+            counts = np.split(arrays["waiting_counts"], np.cumsum(arrays["waiting_sizes"])[:-1])
+            made._waiting = [
+                (rows, labels, n) for (rows, labels, _), n in zip(waiting, counts, strict=False)
+            ]
+        else:  # a memory of before rows were chosen
+            made._waiting = [_choose_rows(rows, labels) for rows, labels, _ in waiting]
         made._waiting_times = [time for _, _, time in waiting]
-        made._n_waiting = sum(rows.size for rows, _ in made._waiting)
+        made._n_waiting = sum(rows.size for rows, _, _ in made._waiting)
         cuts = np.cumsum(arrays["sample_n_ids"])[:-1]
         seen = zip(
             *(np.split(arrays[f"sample_{name}"], cuts) for name in ("ids", "counts")), strict=True
@@ -121,27 +134,43 @@ class Evidence:
         order = order[labels[order] >= 0]
         if not len(order):
             return
-        rows, labels = np.asarray(points[order], dtype=np.float64), labels[order]
         self.n_added += 1
-        self._keep_sample(rows, labels)
-        self._waiting.append((rows, labels))
+        by_label = order[_order_of_labels(labels[order])]
+        ascending = labels[by_label]
+        starts = np.flatnonzero(np.append(True, ascending[1:] != ascending[:-1]))
+        ids, counts = ascending[starts], np.diff(np.append(starts, len(order)))
+        self._keep_sample(points, labels, order, ids, counts)
+        is_known = self._points_so_far(ids) >= _WELL_KNOWN
+        most = np.where(is_known, np.minimum(counts, _ROWS_OF_KNOWN), counts)
+        if is_known.any():
+            ends = np.cumsum(most)
+            by_label = by_label[np.arange(ends[-1]) + np.repeat(starts - ends + most, most)]
+        rows = np.asarray(points[by_label], dtype=np.float64)
+        self._waiting.append((rows, np.repeat(ids, most), np.repeat(counts, most)))
         self._waiting_times.append(self._time)
         self._n_waiting += rows.size
         enough = min(max(_FEWEST_WAITING, self.pairs.size), _MOST_WAITING)
         if self._n_waiting >= enough or len(self._waiting) >= _MOST_BATCHES:
             self.settle()
 
+    def _points_so_far(self, ids: IntArray) -> FloatArray:
+        """Points of each of ascending identities in the sums; what waits is not counted."""
+        if not len(self.ids):
+            return np.zeros(len(ids))
+        places = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
+        return np.where(self.ids[places] == ids, self.n[places], 0.0)
+
     def settle(self) -> None:
         """Add what waits to the sums; read them after this."""
         if not self._waiting:
             return
-        rows, labels = (np.concatenate(parts) for parts in zip(*self._waiting, strict=True))
-        batches = np.arange(len(self._waiting)).repeat([len(part) for part, _ in self._waiting])
+        rows, labels, counts = (np.concatenate(parts) for parts in zip(*self._waiting, strict=True))
+        batches = np.arange(len(self._waiting)).repeat([len(part) for part, _, _ in self._waiting])
         times = np.array(self._waiting_times)
         self._waiting.clear()
         self._waiting_times.clear()
         self._n_waiting = 0
-        cells = Cells.gather(rows, labels, batches)
+        cells = Cells.gather(rows, labels, counts, batches)
         self._add_identities(cells, times[cells.batches])
         self._add_pairs(NearPairs.gather(cells))
         if len(self.ids) > 2 * _MAX_KEPT:
@@ -194,14 +223,12 @@ class Evidence:
         values = np.concatenate([self.pairs, near.values])[order]
         self.pairs = np.add.reduceat(values, np.flatnonzero(is_new))
 
-    def _keep_sample(self, points: FloatArray, labels: IntArray) -> None:
-        stride = -(-len(points) // _MAX_ROWS_OF_BATCH)
-        kept = SampledBatch(
-            self._time,
-            points[::stride].copy(),
-            labels[::stride].copy(),
-            *np.unique(labels, return_counts=True),
-        )
+    def _keep_sample(
+        self, points: BatchArray, labels: IntArray, order: IntArray, ids: IntArray, counts: IntArray
+    ) -> None:
+        rows = order[:: -(-len(order) // _MAX_ROWS_OF_BATCH)]
+        chosen = np.asarray(points[rows], dtype=np.float64)
+        kept = SampledBatch(self._time, chosen, labels[rows], ids, counts)
         self.sample.append(kept)
         self._n_sampled += len(kept.labels)
         self._drop_old_sample()
@@ -209,6 +236,20 @@ class Evidence:
     def _drop_old_sample(self) -> None:
         while self.sample and self._n_sampled - len(self.sample[0].labels) >= _MAX_ROWS:
             self._n_sampled -= len(self.sample.popleft().labels)
+
+
+def _order_of_labels(labels: IntArray) -> IntArray:
+    """Return the stable order of ascending labels."""
+    first = int(labels.min())
+    if int(labels.max()) - first > _SHORT:
+        return np.argsort(labels, kind="stable")
+    return np.argsort((labels - first).astype(np.uint16), kind="stable")  # sorted in one pass
+
+
+def _choose_rows(rows: FloatArray, labels: IntArray) -> tuple[FloatArray, IntArray, IntArray]:
+    order = _order_of_labels(labels)
+    _, counts = np.unique(labels, return_counts=True)
+    return rows[order], labels[order], np.repeat(counts, counts)
 
 
 def _merge_rows(

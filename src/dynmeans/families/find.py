@@ -1,6 +1,6 @@
 """The door: families of identities from batches and their labels."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -113,25 +113,30 @@ def build_families(
     `hint` is about how many a batch holds, and is followed only where the free choice is far off.
     Clusters touch below a contact index of `threshold`; at most `noise` of the points are outliers.
     """
+    evidence = evidence.copy()  # What a stream keeps must not depend on when it was looked at.
     evidence.settle()
     size = check_number("min_cluster_size", min_cluster_size, at_least=0)
     life = check_count("min_batches", min_batches)
-    tree, nearest_family, distances = grow_tree(
-        evidence, size, life, threshold=threshold, noise=noise
-    )
     sample = list(evidence.sample)
-    seen = [
-        np.column_stack([np.full(len(b.ids), t), b.ids, b.counts]) for t, b in enumerate(sample)
-    ]
-    families = Families(
-        tree,
-        level=0.0,
-        counts=evidence.n.copy(),
-        n_batches=evidence.n_batches.copy(),
-        seen=np.concatenate([np.empty((0, 3), dtype=np.int64), *seen]),
-        nearest_family=nearest_family,
-        nearest_family_distance=distances,
-    )
+
+    def grow(*, is_even: bool = False) -> Families:
+        tree, nearest_family, distances = grow_tree(
+            evidence, size, life, threshold=threshold, noise=noise, is_even=is_even
+        )
+        seen = [
+            np.column_stack([np.full(len(b.ids), t), b.ids, b.counts]) for t, b in enumerate(sample)
+        ]
+        return Families(
+            tree,
+            level=0.0,
+            counts=evidence.n.copy(),
+            n_batches=evidence.n_batches.copy(),
+            seen=np.concatenate([np.empty((0, 3), dtype=np.int64), *seen]),
+            nearest_family=nearest_family,
+            nearest_family_distance=distances,
+        )
+
+    families = grow()
     if level == AUTO and n_families is None:
         level = choose_level(families, sample)
     if noise is None:
@@ -139,7 +144,7 @@ def build_families(
     if n_families is not None:
         return families.cut_to(n_families)
     families = families.cut(level)  # type: ignore[arg-type]
-    return families if hint is None else _apply_hint(families, hint)
+    return families if hint is None else _apply_hint(families, hint, grow)
 
 
 def _limit_noise(families: Families) -> Families:
@@ -151,15 +156,18 @@ def _limit_noise(families: Families) -> Families:
     return replace(families, nearest_family=named)
 
 
-def _apply_hint(free: Families, n_families: float | tuple[float, float]) -> Families:
+def _apply_hint(
+    free: Families, n_families: float | tuple[float, float], grow: Callable[..., Families]
+) -> Families:
     """Keep the free choice if it has as many, but for a third.
 
-    Too many are counted by their shares of the points, so that small ones hardly count; too few,
-    by their number.
+    Too many are counted by their shares of the points, so that small ones hardly count, and joined
+    so that small ones go first; too few are counted by their number.
     """
     hint = Hint(*check_range("n_clusters", n_families), is_joined=True)
     if hint.is_fine(free.effective_n_families):
-        return free.about_even(hint.high)
+        even = replace(grow(is_even=True), nearest_family=free.nearest_family)
+        return even.about_even(hint.high)
     return free.cut_to(hint.low) if hint.is_coarse(free.mean_per_batch) else free
 
 

@@ -58,8 +58,12 @@ def grow_tree(
     *,
     threshold: float | None = None,
     noise: float | None = None,
+    is_even: bool = False,
 ) -> tuple[FamilyTree, IntArray, FloatArray]:
     """Join what touches below level 0, then by average linkage over mean squared distances.
+
+    With `is_even` the pair is joined that adds least to the sum of squares, the cost of the paper:
+    small groups go with a neighbor before two large ones become one.
 
     Two touch below a contact index of `threshold`, by default one that suits the data. Also
     returned: the identity that each is counted with, -1 for an outlier, and its distance.
@@ -84,7 +88,10 @@ def grow_tree(
     sides, heights = np.empty((0, 2), dtype=np.int64), np.empty(0)
     if len(linked) > 1:
         distances = _group_distances(evidence, measures, group_of_row, linked)
-        merges = linkage(squareform(distances, checks=False), "average")
+        if is_even:
+            merges = least_squares_linkage(distances, sizes[linked])
+        else:
+            merges = linkage(squareform(distances, checks=False), "average")
         sides, heights = oldest[linked][_oldest_of_sides(merges)], merges[:, 2]
     values = np.column_stack([measures.distances, measures.contacts, measures.together])
     found = [values[touching], _nearest_of_sides(groups, sides, measures, values)]
@@ -133,6 +140,41 @@ def _group_distances(
     pooled = 0.5 * (pooled + pooled.T)
     np.fill_diagonal(pooled, 0.0)
     return pooled
+
+
+def least_squares_linkage(distances: FloatArray, sizes: FloatArray) -> FloatArray:
+    """Return merges as SciPy does, each of the pair that adds least to the sum of squares.
+
+    Heights are mean squared distances between the groups, always more than the one before.
+
+    >>> places = np.array([0.0, 1.0, 3.0, 3.5])
+    >>> least_squares_linkage((places[:, None] - places) ** 2, np.array([90.0, 90.0, 1.0, 1.0]))
+    array([[  2.   ,   3.   ,   0.25 ,   2.   ],
+           [  1.   ,   4.   ,   5.125,  92.   ],
+           [  0.   ,   5.   ,   5.125, 182.   ]])
+    """
+    n, mean = sizes.astype(np.float64), distances.copy()
+    added = mean * (n[:, None] * n / (n[:, None] + n))
+    np.fill_diagonal(added, np.inf)
+    nearest, numbers, height, merges = added.argmin(axis=1), np.arange(len(n)), 0.0, []
+    for row in range(len(n) - 1):
+        first = int(np.argmin(added[np.arange(len(n)), nearest]))
+        i, j = sorted((first, int(nearest[first])))
+        height = max(float(np.nextafter(height, np.inf)), float(mean[i, j]))
+        merges.append([numbers[i], numbers[j], height, n[i] + n[j]])
+        # Lance and Williams: what joining a third one with both would add.
+        sums = (n[i] + n) * added[i] + (n[j] + n) * added[j] - n * added[i, j]
+        added[i] = added[:, i] = np.where(np.isfinite(sums), sums, np.inf) / (n[i] + n[j] + n)
+        mean[i] = mean[:, i] = (n[i] * mean[i] + n[j] * mean[j]) / (n[i] + n[j])
+        added[i, i] = np.inf
+        added[j] = added[:, j] = np.inf
+        n[i], numbers[i] = n[i] + n[j], len(n) + row
+        is_stale = (nearest == i) | (nearest == j)
+        is_stale[i] = True
+        nearest[is_stale] = added[is_stale].argmin(axis=1)
+        is_nearer = added[:, i] < added[np.arange(len(n)), nearest]
+        nearest[is_nearer] = i
+    return np.array(merges)
 
 
 def _oldest_of_sides(merges: FloatArray) -> IntArray:

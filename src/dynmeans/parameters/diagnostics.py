@@ -207,8 +207,7 @@ def _check_lifetimes(trials: Trials, chosen: Setting, is_joined: bool) -> Argume
 
 
 def _check_hint(trials: Trials, chosen: Setting, hint: Hint | None) -> ArgumentText | None:
-    found = trials.candidate(chosen).n_repeated
-    if hint is None or hint.is_met(found):
+    if hint is None or hint.is_met(found := trials.n_repeated(chosen)):
         return None
     batch = trials.feed.batch_noun
     return ArgumentText(

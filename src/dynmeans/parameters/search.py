@@ -95,7 +95,7 @@ def search_near(trials: Trials, hint: Hint) -> Setting:
         if hint.low <= found <= hint.high:
             return free
         return _level_of_number(trials, _DEFAULTS, hint.nearest(found), is_limit=True)
-    found = trials.candidate(free).n_repeated
+    found = trials.n_repeated(free)
     if hint.is_met(found) and (hint.is_joined or trials.has_lasting_clusters(free)):
         return free
     return _search_number(trials, hint.nearest(found), free.motion)
@@ -131,8 +131,8 @@ def _level_of_number(
 
     def number(setting: Setting) -> float:
         # Where every row is by itself, single points are all there is.
-        found = trials.candidate(setting)
-        return max(found.n_repeated, found.n_clusters / trials.points.n_batches)
+        single = trials.candidate(setting).n_clusters / trials.points.n_batches
+        return max(trials.n_repeated(setting), single)
 
     coarse = fine = replace(start, level=_COARSEST_LEVEL)
     while number(fine) < enough and fine.level < _FINEST_LEVEL:

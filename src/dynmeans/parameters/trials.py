@@ -71,6 +71,7 @@ class Trials:
     candidates: dict[tuple[Setting, int], Candidate] = field(default_factory=dict)
     n_pooled: int = 1
     _labels: dict[tuple[Setting, int, int], tuple[IntArray, int, int]] = field(default_factory=dict)
+    _n_repeated: dict[Setting, float] = field(default_factory=dict)
     _pooled: Points | None = None
     _candidates: dict[int, dict[tuple[Setting, int], Candidate]] = field(default_factory=dict)
 
@@ -126,6 +127,13 @@ class Trials:
         """Pooled batches that saw a cluster, over all from its first to its last."""
         return share_seen(self.labels(setting)[0], (self._pooled or self.points).starts)
 
+    def n_repeated(self, setting: Setting) -> float:
+        """Clusters that a batch holds, on average, without those of one or two points in all."""
+        if setting not in self._n_repeated:
+            labels, _, _ = self.labels(setting)
+            self._n_repeated[setting] = repeated_per_batch(labels, self.points.starts)
+        return self._n_repeated[setting]
+
     def _run(self, setting: Setting, n_init: int) -> Candidate:
         penalties, points = self._penalties(setting), self._pooled or self.points
         labels, n_seen, n_clusters_total = self.labels(setting, n_init)
@@ -135,7 +143,6 @@ class Trials:
             bits=describe(points, labels, moving_features).length / math.log(2.0) / points.weight,
             n_clusters=n_seen / self.points.n_batches,
             n_clusters_total=n_clusters_total,
-            n_repeated=repeated_per_batch(labels, self.points.starts),
         )
 
     def _penalties(self, setting: Setting) -> Penalties:

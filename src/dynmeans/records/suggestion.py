@@ -31,15 +31,12 @@ class Candidate:
         Clusters seen in a batch, on average.
     n_identities : int
         Different clusters over all batches.
-    n_repeated : float
-        Clusters seen in a batch, on average, without those of one or two points in all batches.
     """
 
     penalties: Penalties
     bits: float
     n_clusters: float
     n_clusters_total: int
-    n_repeated: float = 0.0
 
 
 def _plain_distance(squared: float) -> str:

@@ -25,6 +25,12 @@ _WORDS = r"[\p{L}\p{N}_]{2,}"
 _LONGEST = 100  # characters of a value
 _COLUMNS = ("term", "cluster_id", "distance")
 _FEW = 10  # terms of a cluster, of which a single one may tell it
+# A name must hold for the cluster: a value for more than half of its rows. No word is in half of
+# the short texts of a topic; a fifth is what a page asks of the words of a cluster. A row has its
+# own values, so one alone shares nothing with others.
+_IN_NAME = "(n > 1 OR size = 1) AND n / size {}"
+_SHARED_VALUE, _SHARED_WORD = "> 0.5", ">= 0.2"
+_NAME_LENGTH = 30  # characters, as of topics
 # Share of a cluster's rows, times the logarithm of how rare the term is: with A rows in a cluster
 # on average and f of them with this term in all, log(1 + A / f). A term that is not at least twice
 # as frequent here as elsewhere tells nothing: so stop words go, in any language.
@@ -35,7 +41,7 @@ WITH of_term AS (SELECT term, sum(n) AS f FROM terms GROUP BY term),
         SELECT cluster_id, term, n / size AS share, n / size * ln(1 + a / f) AS score
         FROM terms JOIN sizes USING (cluster_id) JOIN of_term USING (term), total
         WHERE (n_clusters = 1 OR n / size >= 2 * (f - n) / (n_rows - size))
-          AND (n > 1 OR size < {_FEW})
+          AND (n > 1 OR size < {_FEW}) AND {{condition}}
      )
 SELECT cluster_id, term, share, score FROM scored
 QUALIFY row_number() OVER (PARTITION BY cluster_id ORDER BY score DESC, term) <= {N_TELLING}
@@ -75,17 +81,26 @@ def distinctive_terms(
 
 
 def name_clusters_by_terms(run: Run, column: str, source: Source) -> None:
-    """Name the clusters of a run by their most characteristic terms; user names take precedence."""
+    """Name clusters by values or words that their rows share; user names take precedence.
+
+    A cluster whose rows share none keeps its number.
+    """
     with _terms(source, run, column, lambda ids: ids) as (connection, are_words):
-        found = _select_terms(connection, are_words).terms
+        shared = _IN_NAME.format(_SHARED_WORD if are_words else _SHARED_VALUE)
+        found = _select_terms(connection, are_words, shared).terms
     names = {str(k): _name(terms) for k, terms in list(found.items())[:_MAX_NAMES]}
     run.lock()
     run.store.note({WORDS: names})
 
 
 def _name(terms: list[tuple[str, float, float]]) -> str:
-    best = terms[0][2]
-    return ", ".join(term for term, _, score in terms[:N_OF_NAME] if 3 * score >= best)
+    (first, _, best), *others = terms
+    name = _short(first, _NAME_LENGTH)
+    for term, _, score in others[: N_OF_NAME - 1]:
+        longer = f"{name}, {term}"
+        if 3 * score >= best and len(longer) <= _NAME_LENGTH:
+            name = longer
+    return name
 
 
 def _term(column: str, dtype: str) -> str:
@@ -134,10 +149,12 @@ def _resolve_rows(rows: pa.RecordBatchReader, shown: JobCallbacks) -> Iterator[p
         yield pa.RecordBatch.from_arrays(columns, names=_COLUMNS)
 
 
-def _select_terms(connection: Any, are_words: bool) -> DistinctiveTerms:
+def _select_terms(connection: Any, are_words: bool, condition: str = "TRUE") -> DistinctiveTerms:
     found: dict[int, list[tuple[str, float, float]]] = {}
     with source_errors():
-        for k, term, share, score in connection.execute(_SCORES).fetchall():
+        for k, term, share, score in connection.execute(
+            _SCORES.format(condition=condition)
+        ).fetchall():
             found.setdefault(k, []).append((_short(term), float(share), float(score)))
         nearest = connection.execute(
             "SELECT cluster_id, arg_min(term, (distance, term)) FROM texts GROUP BY ALL"
@@ -146,5 +163,5 @@ def _select_terms(connection: Any, are_words: bool) -> DistinctiveTerms:
     return DistinctiveTerms(are_words, found, typical)
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+def _short(text: str, longest: int = _LONGEST) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
