@@ -16,6 +16,8 @@ PATH=$path "$folder/env/bin/pip" install --quiet "$1"
 PATH=$path "$folder/env/bin/pip" install --quiet "$1[runs]"
 cd "$folder"
 PATH=$path env/bin/dynmeans demo >/dev/null
+PATH=$path env/bin/dynmeans try -o try.html >/dev/null
+test -s try.html
 env/bin/python -m doctest "$readme"
 env/bin/python -c "
 import pathlib, dynmeans
@@ -23,5 +25,7 @@ folder = pathlib.Path(dynmeans.__file__).parent
 size = sum(f.stat().st_size for f in folder.rglob('*') if f.is_file() and '__pycache__' not in f.parts)
 assert size < 9e6, size
 assert (folder / 'report' / 'page' / 'page.html').exists(), 'the page of the report is missing'
+from dynmeans.engine.wasm import WASM_MODULE
+assert WASM_MODULE.read_bytes()[:4] == b'\\0asm', 'the engine for browsers is missing'
 print(f'$1'.split('/')[-1], dynmeans.__version__, f'{size / 1e6:.2f} MB installed, README examples run')
 "

@@ -101,6 +101,13 @@ def test_stored_centers_off_the_sphere_are_refused(models, space, value, tmp_pat
         Memory.load(save_forged(models[space], tmp_path / "memory", {"clusters.centers": centers}))
 
 
+def test_weights_whose_sums_have_no_length_are_refused(models, tmp_path):
+    weights = np.full(models["cosine"].memory_.clusters.n_clusters, 1e300)
+    path = save_forged(models["cosine"], tmp_path / "memory", {"clusters.weights": weights})
+    with pytest.raises(ValueError, match=r"weights must be at most 1e\+100"):
+        Memory.load(path)
+
+
 def test_given_centers_off_the_sphere_are_refused():
     state = DynamicMeans(1.0, random_state=0, max_gap=5).fit(ROWS).memory_.clusters
     config = ModelConfig(penalties=Penalties(1.0, max_gap=5, reach=1.2), space="cosine")

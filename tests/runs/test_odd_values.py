@@ -73,3 +73,13 @@ def test_means_have_the_digits_of_their_deviation(tmp_path):
     assert len(lat.partition(".")[2]) == 5
     assert alt.endswith("0")
     assert "." not in alt
+
+
+@pytest.mark.parametrize("option", ["truth", "id"])
+@pytest.mark.parametrize("empty", [0, 1, 2])
+def test_a_window_without_a_single_text_of_a_column_ends_no_run(option, empty):
+    texts = ["u", "v", "u", "v", "w", "u"]
+    texts[2 * empty : 2 * empty + 2] = [None, None]
+    frame = pd.DataFrame({"x": [0.0, 9.0] * 3, "w": list("aabbcc"), "k": texts})
+    found = cluster(frame, features="x", window_column="w", new_penalty=1.0, **{option: "k"})
+    assert found.labels.tolist() == [0, 1] * 3

@@ -26,6 +26,7 @@ _KIND, _VERSION = "Memory", 1
 _CLUSTERS, _EVIDENCE = "clusters.", "evidence."
 _ARRAYS = ("ids", "centers", "weights", "ages", "counts", "velocities", "velocity_covariances")
 _MAX_FEATURES = 2**31 - 1
+_MAX_WEIGHT = 1e100  # of a cluster; no rows have so much, and squares of larger sums overflow
 _SPHERE_TOLERANCE = 1e-6  # of a length that was rounded a few times
 
 
@@ -204,6 +205,8 @@ def check_state_lengths(penalties: Penalties, clusters: ClusterState) -> None:
         one = clusters.ids[wrong[0]]
         rule = "must have length 1 in this space; that of cluster {} has length {}"
         raise InputError("centers", rule, int(one), float(lengths[wrong[0]]))
+    if np.any(clusters.weights > _MAX_WEIGHT):
+        raise InputError("weights", f"must be at most {_MAX_WEIGHT:g} in this space")
 
 
 def _under(prefix: str, arrays: Arrays) -> Arrays:

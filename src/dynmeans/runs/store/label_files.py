@@ -175,6 +175,8 @@ def _column(name: str, values: Any) -> pa.Array:
     if values.dtype.kind in "iu":
         return _numbers(values.astype(np.int64, copy=False))
     try:
-        return pa.array(values)
+        column = pa.array(values)
     except pa.ArrowException as error:
         raise TypeError(f"{name} must hold integers or text: {error}.") from error
+    # Of text that is missing in every row of this window.
+    return column.cast(pa.string()) if pa.types.is_null(column.type) else column
