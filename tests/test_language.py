@@ -43,6 +43,65 @@ def test_docstrings_use_few_words_of_speech():
     assert len(found) <= 10, "\n".join(found)
 
 
+# Messages, help and texts of the report page: programs print, warn and report, and rows have no
+# opinions. What a reader would look up has one name.
+PERSONIFIED = re.compile(
+    r"\b(told|tells?|says?|said|knows?|knew|speaks?|whoever|nobody|somebody|everybody|anew|asked"
+    r"|wants?|taken in|takes? in|took in|in sight|out of sight|lives of|beside|but for|by itself"
+    r"|goes on|hardly|plainly|so many|whom|in place of|mergers?|identity|identities|comes? round"
+    r"|come too late|point nowhere|exclude each other|out of reach)\b",
+    re.IGNORECASE,
+)
+MESSAGES_KEPT = {
+    "words/stop_words.py": "words of the texts of users",
+}
+COMMANDS = PACKAGE / "cli" / "commands"
+PAGE = PACKAGE / "report" / "page"
+
+
+def strings_of_code():
+    """Return every string with a space that is neither a docstring nor of an assertion."""
+    for path, tree in trees():
+        if str(path) in MESSAGES_KEPT:
+            continue
+        hidden = set()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assert) and node.msg is not None:
+                hidden |= {id(part) for part in ast.walk(node.msg)}
+            is_command = (PACKAGE / path).parent == COMMANDS and isinstance(node, ast.FunctionDef)
+            body = getattr(node, "body", None)
+            if isinstance(body, list) and body and isinstance(body[0], ast.Expr) and not is_command:
+                hidden.add(id(body[0].value))  # a docstring, but for the help of a command
+        for node in ast.walk(tree):
+            is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+            if is_text and id(node) not in hidden and " " in node.value.strip():
+                yield f"{path}:{node.lineno}", re.sub(r'id="[^"]*"', "", node.value)
+
+
+def strings_of_the_page():
+    """Return the texts of the page: strings of three words or more, and what HTML shows."""
+    for path in sorted(PAGE.rglob("*.js")):
+        code = re.sub(r"/\*.*?\*/|(?<![:'\"])//[^\n]*", "", path.read_text(), flags=re.DOTALL)
+        for found in re.findall(r'"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`', code):
+            text = re.sub(r"\$\{[^}]*\}", "", found)
+            if len(text.split()) >= 3:
+                yield path.name, text
+    for path in sorted(PAGE.rglob("*.html")):
+        html = re.sub(r"<!--.*?-->|\{\{.*?\}\}", "", path.read_text(), flags=re.DOTALL)
+        yield from ((path.name, text) for text in re.findall(r">([^<>]+)<", html))
+        yield from (
+            (path.name, text)
+            for text in re.findall(r'(?:title|placeholder|aria-label)="([^"]*)"', html)
+        )
+
+
+def test_texts_that_users_read_are_in_plain_words():
+    texts = [*strings_of_code(), *strings_of_the_page()]
+    assert len(texts) > 2000
+    found = [f"{place}: {text}" for place, text in texts if PERSONIFIED.search(text)]
+    assert not found, "\n".join(found)
+
+
 def is_participle(name):
     return name.endswith("ed") or name in IRREGULAR
 

@@ -137,7 +137,9 @@ def test_an_edit_of_any_number_can_be_undone_once(folder):
         run.name_cluster(1, "b")
         run.undo_edit(1)
         assert run.edits.names == {1: "b"}
-        with pytest.raises(ValueError, match="no edit 1 to undo; those in force are 2"):
+        with pytest.raises(
+            ValueError, match="no edit 1 to undo; the edits that can be undone are 2"
+        ):
             run.undo_edit(1)
 
 

@@ -70,7 +70,7 @@ class RowOptions:
         list,
         flag="-d",
     )
-    input: str | None = option(None, "Where the original rows are, if they were moved.")
+    input: str | None = option(None, "Path of the original rows, if they were moved.")
     allow_stored_sql: bool = option(
         False,
         "Run the query that is stored in the run: only if you trust its author.",
@@ -84,7 +84,7 @@ class ConfirmedOptions:
 
     min_cluster_size: float | None = option(
         None,
-        "Clusters with fewer points in all are unconfirmed, -1 as cluster_id; by default as "
+        "Clusters with fewer points in total are unconfirmed, -1 as cluster_id; by default as "
         "in the run.",
         float,
         metavar="N",

@@ -454,9 +454,9 @@ def _as_chosen(config: RunConfig, folder: Path) -> RunConfig:
 
 def _objects(share: float) -> ArgumentText:
     return ArgumentText(
-        "{:.0%} of the rows are nearer to a row of the next window than to any of their own, so "
-        "every row is taken for an object of its own, as with {method='detections'}. "
-        "{level='default'} clusters rows instead.",
+        "{:.0%} of the rows are nearer to a row of the next window than to any row of the same "
+        "window, so every row is tracked as one object, as with {method='detections'}. Use "
+        "{level='default'} to cluster rows instead.",
         share,
     )
 

@@ -287,7 +287,7 @@ class Editing:
             if not in_force:
                 raise InputError("", "there is no edit to undo")
             if edit_id is not None and edit_id not in in_force:
-                rule = ": there is no edit {} to undo; those in force are {}"
+                rule = ": there is no edit {} to undo; the edits that can be undone are {}"
                 raise InputError("edit_id", rule, edit_id, ", ".join(map(str, in_force)))
             return [{"kind": UNDO, "other_id": in_force[-1] if edit_id is None else edit_id}]
 

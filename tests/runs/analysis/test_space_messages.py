@@ -31,9 +31,9 @@ def options(**more):
 def test_the_call_tells_lambda_in_kilometers_and_proposes_geo_elsewhere(quakes):
     found = dynmeans.cluster(quakes, **options(space="geo", new_penalty=500.0**2))
     assert "new clusters start beyond 500 km" in found.summary()
-    assert "look like degrees" not in found.summary()
+    assert "seem to be degrees" not in found.summary()
     plain = dynmeans.cluster(quakes, **options(new_penalty=9.0))
-    assert "lat and lon look like degrees on the Earth: space geo" in plain.summary()
+    assert "lat and lon seem to be degrees on the Earth: space geo" in plain.summary()
     assert plain.labels.nunique() > 1, "proposed, never taken"
     with pytest.warns(SuggestionWarning, match="one cluster"):
         chosen = dynmeans.cluster(quakes, **options(space="geo"))

@@ -5,8 +5,8 @@ from dynmeans.runs.run import Run
 from dynmeans.spaces.geo import earth_features
 
 _PROPOSAL = (
-    "{} and {} look like degrees on the Earth: {space} {} counts kilometers, with no seam at "
-    "the date line."
+    "{} and {} seem to be degrees on the Earth: {space} {} measures kilometers, with no seam "
+    "at the date line."
 )
 
 

@@ -42,8 +42,8 @@ def _warn_of_order(source: Source, expression: str) -> None:
         (words, numbers), (others, larger) = _parts(first), _parts(second)
         if words == others and numbers > larger:
             told = (
-                "{batch}: windows are taken in the order of their names as text, {!r} before {!r}. "
-                "If that is not meant, use a column of integers, or numbers of equal length."
+                "{batch}: windows are processed in the order of their names as text, {!r} before "
+                "{!r}. For another order, use a column of integers, or numbers of equal length."
             )
             warnings.warn(ArgumentText(told, first, second), UserWarning, stacklevel=2)
             return
