@@ -186,6 +186,8 @@ def cluster(
     shown = JobCallbacks(progress=notebook_progress)
     done = job.start(overwrite=overwrite, n_threads=n_threads, shown=shown)
     found = ClusterResult(job, origin, done, scratch)
+    if done.empty_columns is not None:
+        warnings.warn(str(done.empty_columns), DroppedRowsWarning, stacklevel=2)
     if text := found.dropped_rows_message():
         warnings.warn(text, DroppedRowsWarning, stacklevel=2)
     if done.stop_words is not None:

@@ -232,7 +232,7 @@ class ClusterResult:
             _ADDED, (chosen, kinds, distances[chosen], confidence[chosen]), strict=True
         ):
             table = table.append_column(name, pa.array(values))
-        return self._frame(table)
+        return self._origin.frame(table)  # columns as they came, whatever their names
 
     def _input_rows(self, numbers: IntArray) -> pa.Table:
         """Return some rows of the input, in this order."""

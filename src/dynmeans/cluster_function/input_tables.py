@@ -66,7 +66,7 @@ def with_dates(table: pa.Table, zone: str | None) -> pa.Table:
             when = [
                 None if t is None else datetime.fromisoformat(t) for t in table[name].to_pylist()
             ]
-        except ValueError:
+        except (ValueError, TypeError):  # names or numbers
             return table
         home = ZoneInfo(zone or "UTC")
         aware = [t if t is None or t.tzinfo else t.replace(tzinfo=home) for t in when]

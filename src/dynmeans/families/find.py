@@ -126,7 +126,7 @@ def build_families(
     life = check_count("min_batches", min_batches)
     sample = list(evidence.sample)
 
-    def grow(*, is_even: bool = False) -> Families:
+    def grow(*, is_even: bool = False, noise: float | None = noise) -> Families:
         tree, nearest_family, distances = grow_tree(
             evidence, size, life, threshold=threshold, noise=noise, is_even=is_even
         )
@@ -147,19 +147,25 @@ def build_families(
     if level == AUTO and n_families is None:
         level = choose_level(families, sample)
     if noise is None:
-        families = _limit_noise(families)
+        families = _limit_noise(families, grow, size)
     if n_families is not None:
         return families.cut_to(n_families)
     families = families.cut(level)  # type: ignore[arg-type]
     return families if hint is None else _apply_hint(families, hint, grow)
 
 
-def _limit_noise(families: Families) -> Families:
-    """Give outliers their own names where they hold more than a tenth of the points."""
+def _limit_noise(families: Families, grow: Callable[..., Families], size: float) -> Families:
+    """Name outliers where they hold more than a tenth of the points.
+
+    Those of `size` points keep names of their own, smaller ones go to the nearest family.
+    """
     is_out = families.nearest_family < 0
     if families.counts[is_out].sum() <= _MOST_NOISE * families.counts.sum():
         return families
     named = np.where(is_out, families.tree.ids, families.nearest_family)
+    is_speck = is_out & (families.counts < size)
+    if is_speck.any():
+        named = np.where(is_speck, grow(noise=0.0).nearest_family, named)
     return replace(families, nearest_family=named)
 
 

@@ -61,7 +61,7 @@ def _remedies(hint: Hint | None, is_joined: bool, number: str = "") -> str:
 
 def _check_dominant_feature(points: Points) -> ArgumentText | None:
     centered = points.rows - points.mean
-    spreads = points.weights @ centered**2
+    spreads = np.sum(points.weights[:, None] * centered**2, axis=0)
     is_used = spreads > 0
     first = int(np.argmax(spreads))
     share = float(spreads[first] / spreads.sum())

@@ -79,10 +79,12 @@ def single_cloud(rows: FloatArray, labels: IntArray) -> FloatArray | None:
     for i in range(len(many)):
         for j in range(i):
             gap = means[i] - means[j]
-            square = float(gap @ gap)
+            square = float(np.sum(gap * gap))
             free = counts[many[i]] + counts[many[j]] - 2.0
+            # Not a product of matrices, whose last bits depend on the BLAS.
             along = sum(
-                float(np.sum(((rows[places == many[k]] - means[k]) @ gap) ** 2)) for k in (i, j)
+                float(np.sum(np.sum((rows[places == many[k]] - means[k]) * gap, axis=1) ** 2))
+                for k in (i, j)
             )
             touching[i, j] = square * square < _TOUCHING * 2.0 * along / free
     _, groups = connected_components(touching, directed=False)

@@ -4,6 +4,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from dynmeans.parameters.hint import Hint
 from dynmeans.parameters.tracks import MIN_POOLED, USUALLY_SEEN
 from dynmeans.parameters.trials import MAX_GAPS, REACHES, Setting, Trials
@@ -14,7 +16,8 @@ _CLOSE = 3.0  # nats within which two values of lambda are equally good
 _NOTHING = 1e-3  # nats: less is rounding
 _FARTHEST = 8  # half-octaves that are looked at for equally good values
 _SAME_SCALE = 1.0  # half-octaves
-_N_ROUNDS = 3
+_N_RESTARTS = 3  # of which the standard error of a mean is taken
+_N_RIVALS = 3  # choices that noise may have put behind the best
 _MIN_BATCHES_FOR_VELOCITY = 3  # batches; a course takes two moves to show
 _USUAL = Setting(0, MAX_GAPS.index(3.5), REACHES.index(1.2))
 # Where clusters come and go, a coarser scale may be right if they are remembered for good.
@@ -49,6 +52,10 @@ def search(trials: Trials) -> Setting:
     single people where still motion sees groups, and the scale of what is followed should not
     depend on the motion. Where still motion follows nothing there is no scale to start from.
     """
+    return _settle(trials, _search_motion(trials))
+
+
+def _search_motion(trials: Trials) -> Setting:
     still = _search_still(trials)
     motion = trials.feed.motion
     is_too_short = trials.points.n_batches < _MIN_BATCHES_FOR_VELOCITY
@@ -61,6 +68,36 @@ def search(trials: Trials) -> Setting:
         steady = _middle(trials, _refine(trials, steady, _OTHERS_STEADY, farthest=_SAME_SCALE))
     is_shorter = trials.length(steady) < trials.length(still) - _CLOSE
     return steady if is_shorter or motion == "constant_velocity" else still
+
+
+def _settle(trials: Trials, best: Setting) -> Setting:
+    """Return the coarsest lambda that restarts cannot tell from the best choice met.
+
+    A restart with other visiting orders moves the length of a description, often by more than the
+    choices differ. So the best ones are compared by their means over restarts, and of what is
+    within one standard error of the shortest the simplest is taken [Breiman et al., 1984].
+    """
+    if trials.length(best) == math.inf:
+        return best
+    found = {best: trials.lengths(best, _N_RESTARTS)}
+    limit = found[best].mean() + 2.0 * found[best].std(ddof=1)
+    for other in trials.tried_within(limit)[:_N_RIVALS]:
+        found[other] = trials.lengths(other, _N_RESTARTS)
+    best = min(found, key=lambda setting: float(found[setting].mean()))
+    shortest = found[best]
+
+    def is_as_good(setting: Setting) -> bool:
+        lengths = trials.lengths(setting, _N_RESTARTS)
+        if not np.isfinite(lengths).all():
+            return False
+        error = math.sqrt((shortest.var(ddof=1) + lengths.var(ddof=1)) / _N_RESTARTS)
+        return float(lengths.mean() - shortest.mean()) < error
+
+    for _ in range(_FARTHEST):
+        if not is_as_good(there := _next_level(best, 1)):
+            break
+        best = there
+    return best
 
 
 def _search_still(trials: Trials) -> Setting:
@@ -196,17 +233,12 @@ def _refine(
     if is_gap_open and is_reach_open:
         others = [replace(best, gap=gap, reach=reach) for gap, reach in pairs]
         best = min([best, *others], key=trials.length)
-    for _ in range(_N_ROUNDS):
-        before = best
-        if is_reach_open:
-            best = _climb(trials, best, _next_reach)
-        if is_gap_open:
-            best = _climb(trials, best, _next_gap)
-        climbed = _climb(trials, best, next_level)
-        best = best if climbed == best else _middle(trials, climbed)
-        if best == before:
-            break
-    return best
+    if is_reach_open:
+        best = _climb(trials, best, _next_reach)
+    if is_gap_open:
+        best = _climb(trials, best, _next_gap)
+    climbed = _climb(trials, best, next_level)
+    return best if climbed == best else _middle(trials, climbed)
 
 
 def _halve(trials: Trials, start: Setting) -> Setting:

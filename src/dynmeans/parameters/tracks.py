@@ -4,6 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dynmeans.parameters.principal_axes import (
+    principal_axes,
+    round_axes,
+    scatter_matrix,
+)
 from dynmeans.records.arrays import BatchArray, FloatArray, IntArray
 
 _KEPT = 0.99  # of the spread within batches: squared distances shrink by no more on average
@@ -54,12 +59,13 @@ class Points:
         mean = np.average(rows, axis=0, weights=all_weights)
         centered = rows - mean
         weighted = all_weights[:, None] * centered
-        spreads, axes = np.linalg.eigh(weighted.T @ centered / total)
+        scatter = scatter_matrix(np.sqrt(all_weights)[:, None] * centered)
+        spreads, axes = principal_axes(scatter / total)
         spreads = np.maximum(spreads, _FLATTEST * spreads[-1])
         totals = np.add.reduceat(all_weights, starts[:-1])
         middles = np.add.reduceat(weighted, starts[:-1]) / totals[:, None]
         within = np.sum((centered - middles.repeat(np.diff(starts), axis=0)) ** 2, axis=1)
-        variance = float(all_weights @ within) / total
+        variance = float(np.sum(all_weights * within)) / total
         return cls(
             rows,
             all_weights,
@@ -121,6 +127,8 @@ def repeated_per_batch(labels: IntArray, starts: IntArray) -> float:
 def leading_axes(batches: list[BatchArray]) -> FloatArray | None:
     """Directions, as columns, that hold 99 % of the spread within batches; None for all of them.
 
+    They are for `rotate`: rounded to a part in a million, the same on every processor.
+
     Correlated features are not independent witnesses: of 128 that follow 20 directions, 108 would
     only repeat the others in a description.
 
@@ -138,8 +146,8 @@ def leading_axes(batches: list[BatchArray]) -> FloatArray | None:
     for batch in batches:
         if len(batch):
             centered = np.asarray(batch, dtype=np.float64) - batch.mean(axis=0, dtype=np.float64)
-            scatter += centered.T @ centered
-    spreads, axes = np.linalg.eigh(scatter)
+            scatter += scatter_matrix(centered)
+    spreads, axes = principal_axes(scatter)
     shares = np.cumsum(spreads[::-1]) / max(float(spreads.sum()), np.finfo(float).tiny)
     n_kept = int(np.searchsorted(shares, _KEPT)) + 1
-    return None if n_kept >= n_features else np.ascontiguousarray(axes[:, ::-1][:, :n_kept])
+    return None if n_kept >= n_features else round_axes(axes[:, ::-1][:, :n_kept])

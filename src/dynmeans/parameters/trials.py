@@ -12,7 +12,7 @@ from dynmeans.engine.batch import Batch
 from dynmeans.engine.sequence import label_sequence
 from dynmeans.parameters.description_length import describe
 from dynmeans.parameters.tracks import Points, repeated_per_batch, share_seen
-from dynmeans.records.arrays import IntArray
+from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import MOTIONS, Penalties
 from dynmeans.records.suggestion import Candidate
@@ -71,6 +71,7 @@ class Trials:
     candidates: dict[tuple[Setting, int], Candidate] = field(default_factory=dict)
     n_pooled: int = 1
     _labels: dict[tuple[Setting, int, int], tuple[IntArray, int, int]] = field(default_factory=dict)
+    _restarts: dict[tuple[Setting, int, int], float] = field(default_factory=dict)
     _n_repeated: dict[Setting, float] = field(default_factory=dict)
     _pooled: Points | None = None
     _candidates: dict[int, dict[tuple[Setting, int], Candidate]] = field(default_factory=dict)
@@ -116,6 +117,29 @@ class Trials:
             _LOG.info("choice %d: %s", len(self._labels) + 1, penalties)
             self._labels[key] = label_sequence(feed.batches, penalties, orders, feed.elapsed)
         return self._labels[key]
+
+    def lengths(self, setting: Setting, n_seeds: int) -> FloatArray:
+        """Return the length in restarts of so many seeds, the first as `length` has it."""
+        found = [self.length(setting)]
+        if math.isfinite(found[0]):
+            found += [self._length_of_seed(setting, seed) for seed in range(1, n_seeds)]
+        return np.array(found)
+
+    def tried_within(self, limit: float) -> list[Setting]:
+        """Settings that were tried, with a length up to `limit`; the shortest first."""
+        n_init = self.feed.orders.n_init
+        tried = [setting for setting, n in list(self.candidates) if n == n_init]
+        kept = [setting for setting in tried if self.length(setting) <= limit]
+        return sorted(kept, key=self.length)
+
+    def _length_of_seed(self, setting: Setting, seed: int) -> float:
+        key = setting, seed, self.n_pooled
+        if key not in self._restarts:
+            labels, _, _ = self.labels(setting, seed=seed)
+            moving_features = velocity_mask(self._penalties(setting), self.points.n_features)
+            described = describe(self._pooled or self.points, labels, moving_features)
+            self._restarts[key] = described.length + _surprise(setting)
+        return self._restarts[key]
 
     def pool(self, n_batches: int) -> None:
         """Describe so many batches as one from now on."""

@@ -35,13 +35,14 @@ from dynmeans.runs.analysis.space_messages import new_cluster_distance, suggest_
 from dynmeans.runs.analysis.status import RunStatus
 from dynmeans.runs.analysis.suggested_matches import (
     format_suggested_matches,
+    has_single_rows,
     suggested_matches_of_run,
 )
 from dynmeans.runs.analysis.topics import find_text_levels, group_run, stop_word_note
 from dynmeans.runs.configuration import N_KEPT, RunConfig
 from dynmeans.runs.input import Input
 from dynmeans.runs.levels import LevelsInTime, write_levels
-from dynmeans.runs.reading.columns import match_features
+from dynmeans.runs.reading.columns import find_empty_columns, match_features
 from dynmeans.runs.reading.live_windows import LiveWindows
 from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.reading.window import Window, WindowOptions
@@ -83,6 +84,9 @@ class JobResult:
     new_cluster_distance: str = ""
     stop_words: ArgumentText | None = None  # What to do about topics that words of grammar name
     missed_number: ArgumentText | None = None  # What to do where `n_clusters` was not met
+    empty_columns: ArgumentText | None = (
+        None  # Which features no row has, so that they were left out
+    )
     notes: tuple[ArgumentText, ...] = ()  # What the user may want to know, and do about it
 
 
@@ -151,6 +155,9 @@ class ClusterJob:
                 opened[0].store.note({"warnings": told})
             done = self._with_levels(opened[0], done)
             self._name(opened[0], source, done)
+            if empty := self.empty_columns(source):
+                note = _left_out(empty)
+                done = replace(done, empty_columns=note, notes=(note, *done.notes))
             return done
 
     def _with_levels(self, run: Run, done: JobResult) -> JobResult:
@@ -218,6 +225,8 @@ class ClusterJob:
         else:
             others = self.windows.others
             columns = match_features(wanted, source.named, besides=others, is_text_allowed=True)
+            empty = find_empty_columns(self.input.rows, columns)
+            columns = tuple(name for name in columns if name not in empty)
             vectors = source.vectors(columns)
             features = tuple(one for name in columns for one in vectors.get(name, [name]))
             if self.unset_fields and len(vectors) == len(columns):
@@ -227,6 +236,15 @@ class ClusterJob:
             model_config, families=model_config.families or self._is_joined(model_config)
         )
         return RunConfig(features, model_config, kept, self.sample_size)
+
+    def empty_columns(self, source: Source | None) -> tuple[str, ...]:
+        """Return the features of a table in memory that were left out, as no row has a value."""
+        if source is None or self.windows.text is not None:
+            return ()
+        others = self.windows.others
+        wanted = self.windows.features
+        columns = match_features(wanted, source.named, besides=others, is_text_allowed=True)
+        return find_empty_columns(self.input.rows, columns)
 
     def _is_joined(self, model_config: ModelConfig) -> bool:
         """Return whether evidence is gathered for joining; texts have levels of their own."""
@@ -452,6 +470,13 @@ def _as_chosen(config: RunConfig, folder: Path) -> RunConfig:
     return _of_detections(config) if is_chosen and config.model_config.method == OURS else config
 
 
+def _left_out(columns: Sequence[str]) -> ArgumentText:
+    names = ", ".join(map(repr, columns))
+    if len(columns) == 1:
+        return ArgumentText("column {} has no value in any row and was left out.", names)
+    return ArgumentText("columns {} have no value in any row and were left out.", names)
+
+
 def _objects(share: float) -> ArgumentText:
     return ArgumentText(
         "{:.0%} of the rows are nearer to a row of the next window than to any row of the same "
@@ -472,7 +497,8 @@ def _notes(run: Run, choice: Suggestion | None) -> Iterator[ArgumentText | None]
     if (
         penalties := run.penalties
     ) and run.status().n_clusters_total > run.cluster_state.n_clusters:
-        yield format_suggested_matches(suggested_matches_of_run(run), penalties.max_gap)
+        links, is_of_objects = suggested_matches_of_run(run), has_single_rows(run)
+        yield format_suggested_matches(links, penalties.max_gap, is_of_objects=is_of_objects)
     yield format_scale_sensitivity(scale_sensitivity_of_run(run))
     found, model_config = n_per_window(run.store), run.config.model_config
     is_text = bool(run.config.source.get("text"))

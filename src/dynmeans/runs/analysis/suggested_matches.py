@@ -18,11 +18,13 @@ from dynmeans.records.arrays import FloatArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.step_record import StepRecord
 from dynmeans.runs.run import Run
+from dynmeans.runs.store.run_tables import n_per_window
 from dynmeans.spaces.space import Space
 
 _MIN_WINDOWS = 2  # windows: what was seen once is no place that one comes back to
 _MAX_FORGOTTEN = 2_000  # forgotten clusters that are looked at, the last ones
 _ROOM = 1.1  # over the longest gap
+_SINGLE = 1.5  # rows of a cluster in a window, on average: fewer are single objects
 _AT_ONCE = 1_000  # windows whose centers are mapped in one call
 _MAX_NUMBERS = 1_000_000  # of these centers
 _READ = 20  # windows that are read together
@@ -136,15 +138,31 @@ def _together(records: Iterable[StepRecord]) -> Iterator[list[StepRecord]]:
         yield some
 
 
-def format_suggested_matches(links: list[SuggestedMatch], max_gap: float) -> ArgumentText | None:
-    """Return how many links there are, and what keeps such clusters from being forgotten."""
+def has_single_rows(run: Run) -> bool:
+    """Return whether a cluster usually has one row in a window, as a walker or a ship has."""
+    status = run.status()
+    return status.n_rows < _SINGLE * n_per_window(run.store) * status.n_windows
+
+
+def format_suggested_matches(
+    links: list[SuggestedMatch], max_gap: float, *, is_of_objects: bool = False
+) -> ArgumentText | None:
+    """Return how many links there are, and what keeps such clusters from being forgotten.
+
+    A longer memory would join strangers where every row is one object, so it is not proposed there.
+    """
     if not links:
         return None
     longest = max(link.gap for link in links)
     are = "was" if len(links) == 1 else "were"
-    return ArgumentText(
+    found = (
         f"{format_count(len(links), 'cluster')} {are} born near a forgotten one, after up to "
-        f"{longest:.4g} inactive steps, and may be the same. {{suggested_matches}} lists them; "
+        f"{longest:.4g} inactive steps, and may be the same. {{suggested_matches}} lists them"
+    )
+    if is_of_objects:
+        return ArgumentText(f"{found}.")
+    return ArgumentText(
+        f"{found}; "
         f"{{max_gap={math.ceil(_ROOM * longest + 1)}}} instead of {max_gap:.3g} would have "
         "remembered them."
     )

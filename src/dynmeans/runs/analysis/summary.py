@@ -11,6 +11,7 @@ from dynmeans.runs.analysis.status import RunStatus
 from dynmeans.runs.analysis.suggested_matches import (
     SuggestedMatch,
     format_suggested_matches,
+    has_single_rows,
     suggested_matches_of_run,
 )
 from dynmeans.runs.reading.columns import is_of_vector
@@ -51,7 +52,8 @@ def warnings_of(
     if run.penalties is None:
         return [], []
     matches = suggested_matches_of_run(run) if links is None else links
-    words = format_suggested_matches(matches, run.penalties.max_gap)
+    is_of_objects = has_single_rows(run)
+    words = format_suggested_matches(matches, run.penalties.max_gap, is_of_objects=is_of_objects)
     doubts = [ArgumentText(*text) for text in run.store.manifest("warnings") or []]
     return [] if words is None else [words], doubts
 
