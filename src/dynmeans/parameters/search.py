@@ -4,8 +4,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from dynmeans.parameters.hint import Hint
 from dynmeans.parameters.tracks import MIN_POOLED, USUALLY_SEEN
 from dynmeans.parameters.trials import MAX_GAPS, REACHES, Setting, Trials
@@ -81,18 +79,23 @@ def _settle(trials: Trials, best: Setting) -> Setting:
         return best
     found = {best: trials.lengths(best, _N_RESTARTS)}
     limit = found[best].mean() + 2.0 * found[best].std(ddof=1)
-    for other in trials.tried_within(limit)[:_N_RIVALS]:
+    rivals = trials.tried_within(limit)
+    if trials.feed.motion is not None:
+        rivals = [other for other in rivals if other.motion == best.motion]
+    for other in rivals[:_N_RIVALS]:
         found[other] = trials.lengths(other, _N_RESTARTS)
-    best = min(found, key=lambda setting: float(found[setting].mean()))
+    rival = min(found, key=lambda setting: float(found[setting].mean()))
+    best = rival if found[rival].mean() < found[best].mean() - _NOTHING else best
     shortest = found[best]
+    # Of a difference of two means, with the same noise in both.
+    error = float(shortest.std(ddof=1)) * math.sqrt(2.0 / _N_RESTARTS)
 
     def is_as_good(setting: Setting) -> bool:
         lengths = trials.lengths(setting, _N_RESTARTS)
-        if not np.isfinite(lengths).all():
-            return False
-        error = math.sqrt((shortest.var(ddof=1) + lengths.var(ddof=1)) / _N_RESTARTS)
         return float(lengths.mean() - shortest.mean()) < error
 
+    if error <= _CLOSE:
+        return best  # in the middle of what is as good
     for _ in range(_FARTHEST):
         if not is_as_good(there := _next_level(best, 1)):
             break

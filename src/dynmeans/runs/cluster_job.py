@@ -84,9 +84,7 @@ class JobResult:
     new_cluster_distance: str = ""
     stop_words: ArgumentText | None = None  # What to do about topics that words of grammar name
     missed_number: ArgumentText | None = None  # What to do where `n_clusters` was not met
-    empty_columns: ArgumentText | None = (
-        None  # Which features no row has, so that they were left out
-    )
+    empty_columns: ArgumentText | None = None  # Features without any value, left out
     notes: tuple[ArgumentText, ...] = ()  # What the user may want to know, and do about it
 
 
