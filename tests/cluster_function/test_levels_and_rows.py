@@ -183,3 +183,29 @@ def test_pictures_are_drawn_where_and_as_large_as_asked(found):
     tree, lives = found.plot("tree").axes
     assert tree.get_xlabel() == "level"
     assert lives.get_xlabel() == "time"
+
+
+def test_examples_keep_columns_whose_names_are_those_of_windows(frame):
+    renamed = frame.rename(columns={"w": "window"}).assign(first_window=1.5, last_window="x")
+    found = dynmeans.cluster(renamed, features=["x", "y"], window_column="window")
+    examples = found.examples(found.labels[0], 2)
+    rows = examples["row"].to_numpy()
+    for name in ("window", "first_window", "last_window"):
+        assert examples[name].tolist() == renamed[name].iloc[rows].tolist()
+
+
+@pytest.mark.parametrize("empty", [np.nan, None])
+def test_a_column_without_any_value_is_left_out_with_a_warning(frame, found, empty):
+    rule = "column 'z' has no value in any row and was left out"
+    with pytest.warns(dynmeans.cluster_function.cluster.DroppedRowsWarning, match=rule):
+        other = dynmeans.cluster(
+            frame.assign(z=np.array([empty] * len(frame), dtype=float)),
+            features=["x", "y", "z"],
+            window_column="w",
+        )
+    np.testing.assert_array_equal(other.labels, found.labels)
+
+
+def test_columns_that_are_all_empty_are_refused(frame):
+    with pytest.raises(dynmeans.inputs.input_error.InputError, match="every row of the input"):
+        dynmeans.cluster(frame.assign(z=np.nan), features=["z"], window_column="w")

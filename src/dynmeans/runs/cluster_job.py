@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from dynmeans.engine.batch import Batch
 from dynmeans.families.levels import FINE
@@ -141,6 +142,13 @@ class ClusterJob:
     ) -> JobResult:
         """Make the run, or resume it, until the source ends; once `stop` is set, until a window."""
         self.input.check(self.windows, self.out)
+        kept, empty = self._split_off_empty_columns()
+        if empty:
+            fewer = replace(self, windows=replace(self.windows, features=kept))
+            options = {"resume": resume, "overwrite": overwrite, "n_threads": n_threads}
+            done = fewer.start(**options, stop=stop, shown=shown)
+            note = _left_out(empty)
+            return replace(done, empty_columns=note, notes=(note, *done.notes))
         is_there = self._should_resume(resume, overwrite)
         if not is_there:
             self._check_replacement(overwrite)
@@ -153,9 +161,6 @@ class ClusterJob:
                 opened[0].store.note({"warnings": told})
             done = self._with_levels(opened[0], done)
             self._name(opened[0], source, done)
-            if empty := self.empty_columns(source):
-                note = _left_out(empty)
-                done = replace(done, empty_columns=note, notes=(note, *done.notes))
             return done
 
     def _with_levels(self, run: Run, done: JobResult) -> JobResult:
@@ -223,8 +228,6 @@ class ClusterJob:
         else:
             others = self.windows.others
             columns = match_features(wanted, source.named, besides=others, is_text_allowed=True)
-            empty = find_empty_columns(self.input.rows, columns)
-            columns = tuple(name for name in columns if name not in empty)
             vectors = source.vectors(columns)
             features = tuple(one for name in columns for one in vectors.get(name, [name]))
             if self.unset_fields and len(vectors) == len(columns):
@@ -235,14 +238,18 @@ class ClusterJob:
         )
         return RunConfig(features, model_config, kept, self.sample_size)
 
-    def empty_columns(self, source: Source | None) -> tuple[str, ...]:
-        """Return the features of a table in memory that were left out, as no row has a value."""
-        if source is None or self.windows.text is not None:
-            return ()
-        others = self.windows.others
-        wanted = self.windows.features
-        columns = match_features(wanted, source.named, besides=others, is_text_allowed=True)
-        return find_empty_columns(self.input.rows, columns)
+    def _split_off_empty_columns(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the features of a table in memory, and apart from them those without a value."""
+        rows = self.input.rows
+        named = rows.column_names if isinstance(rows, pa.Table) else []
+        if self.windows.text is not None or not find_empty_columns(rows, ["", *named]):
+            return self.windows.features, ()
+        with self.open_source() as source:
+            assert source is not None
+            wanted, others = self.windows.features, self.windows.others
+            columns = match_features(wanted, source.named, besides=others, is_text_allowed=True)
+        empty = find_empty_columns(rows, columns)
+        return tuple(name for name in columns if name not in empty), empty
 
     def _is_joined(self, model_config: ModelConfig) -> bool:
         """Return whether evidence is gathered for joining; texts have levels of their own."""

@@ -82,7 +82,7 @@ def _is_empty(column: pa.ChunkedArray) -> bool:
         return bool(column.null_count == len(column))
     # The first values decide almost always.
     return all(
-        bool(pc.all(pc.is_nan(part).fill_null(True)).as_py())
+        bool(pc.all(pc.is_nan(part).fill_null(True), min_count=0).as_py())
         for part in (column.slice(0, 100), column.slice(100))
     )
 
