@@ -36,7 +36,7 @@ from dynmeans.spaces.sparse_rows import (
 
 BOTH = (np.float64, np.float32)
 # What estimators remember beside what they show; scikit-learn hides attributes there too.
-_HIDDEN = ("_step", "_when", "_found", "_looked_at", "_settings", "_entropy")
+_HIDDEN = ("_step", "_when", "_found", "_named_by", "_looked_at", "_settings", "_entropy")
 
 
 def check_rows(

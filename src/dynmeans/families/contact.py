@@ -100,7 +100,7 @@ def _groups_at(evidence: Evidence, measures: "PairMeasures", limit: float) -> In
 def _rows_in_a_batch(sample: list[SampledBatch], names: IntArray, is_small: BoolArray) -> float:
     """Mean number of rows that a group has in a batch that holds it."""
     batches = np.arange(len(sample)).repeat([len(batch.labels) for batch in sample])[~is_small]
-    cells = np.unique(np.column_stack([batches, names[~is_small]]), axis=0)
+    cells = np.unique(names[~is_small] * len(sample) + batches)
     return len(batches) / max(len(cells), 1)
 
 

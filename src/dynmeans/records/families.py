@@ -171,9 +171,10 @@ class Families:
             return [self.map_labels(np.asarray(part)) for part in labels]
         found = np.array(labels, dtype=np.int64)
         ids = self.tree.ids
-        is_known = np.isin(found, ids)
-        found[is_known] = self.family_of_identity[np.searchsorted(ids, found[is_known])]
-        return found
+        if not len(ids):
+            return found
+        places = np.minimum(np.searchsorted(ids, found), len(ids) - 1)
+        return np.where(ids[places] == found, self.family_of_identity[places], found)
 
     def merges_since(self, before: "Families") -> list[Event]:
         """Return which families of an earlier look turned out to belong to an older one."""
