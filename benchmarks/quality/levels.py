@@ -60,6 +60,7 @@ def measure(batches: list[FloatArray], true: list[IntArray]) -> Row:
     model = DynamicMeans(families=True, random_state=0)
     labels, _ = model.fit_sequence(batches)
     evidence = model.memory_.evidence
+    every = np.concatenate(true)
     evidence.settle()
 
     def score(families: Families) -> float:
@@ -70,6 +71,9 @@ def measure(batches: list[FloatArray], true: list[IntArray]) -> Row:
     row |= {f"{t:g}": score(families) for t, families in by_threshold.items()}
     chosen = by_threshold[_chosen(evidence)]
     row |= {"chosen": score(chosen)}
+    found = np.concatenate(chosen.map_labels(labels))
+    # Names for each true cluster.
+    row["found / true"] = len(np.unique(found[found >= 0])) / len(np.unique(every[every >= 0]))
     for name, families in (("8", by_threshold[THRESHOLDS[0]]), ("chosen", chosen)):
         row[f"idf1, {name}"] = idf1(true, families.map_labels(labels))
     for constant, values in CONSTANTS.items():
@@ -112,6 +116,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--online", action="store_true")
+    parser.add_argument("--groups", nargs="*", help="only these groups of streams")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     path = RESULTS / f"{NAME}.json"
@@ -129,6 +134,8 @@ def main() -> None:
                 write_results(NAME, results)
         return
     for group, name, stream in streams(options.seeds):
+        if options.groups and group not in options.groups:
+            continue
         row = measure(*stream)
         results["streams"].setdefault(group, {})[name] = row
         print(group, name, {k: round(v, 3) for k, v in row.items()}, flush=True)
