@@ -12,7 +12,8 @@ Check = Callable[[str, Any], Any]
 def option(default: Any, words: str, kind: Any = str, **more: Any) -> Any:
     """Write a field down: default, one sentence of help, and its type for a command line.
 
-    `more` may have `choices`, the short `flag`, a `metavar` and `check`, a rule of its value.
+    `more` may have `choices`, the short `flag`, a `metavar`, `check`, a rule of its value, and
+    `command_help`, the help of the command line if it is not that of Python.
     """
     return field(default=default, metadata={"help": words, "type": kind, **more})
 

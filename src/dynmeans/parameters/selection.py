@@ -209,6 +209,7 @@ def suggest_checked(
         n_sampled_points=len(trials.points.rows),
         has_lasting_clusters=hint is not None or has_lasting_clusters,
         warnings=(*odd, *doubts),
+        is_joined=families,
         batch_noun=batch_noun,
     )
 

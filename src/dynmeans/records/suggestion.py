@@ -65,8 +65,11 @@ class Suggestion:
         What a batch is called where it came from: "window" where rows were cut into windows.
     uses_matching : bool
         Whether the clusters are those of another clusterer, and only matched.
+    is_joined : bool
+        Whether close clusters will be merged into families, so that their number is not the final
+        one.
     reason : str
-        Why it was chosen, where that is not the length of a description.
+        Why it was chosen, if not for the length of a description.
     format_distance : callable
         Formats a squared distance in the unit of the space.
     """
@@ -81,6 +84,7 @@ class Suggestion:
     warnings: tuple[ArgumentText, ...] = ()
     batch_noun: str = "batch"
     uses_matching: bool = False
+    is_joined: bool = False
     reason: str = ""
     format_distance: Callable[[float], str] = _plain_distance
 
@@ -162,7 +166,8 @@ class Suggestion:
             points += f", {self.n_sampled_points:,} of them used"
         return ArgumentText(
             f"So the {batches} ({points}) have {clusters} on "
-            f"average, {format_count(self.chosen.n_clusters_total, 'cluster')} over all time. "
+            f"average, {format_count(self.chosen.n_clusters_total, 'cluster')} over all time"
+            f"{', before they are merged' if self.is_joined else ''}. "
             f"{self._reason_in_words()}"
         )
 
