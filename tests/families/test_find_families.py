@@ -167,7 +167,7 @@ def test_points_that_are_all_alike_are_one_cluster_each():
     [
         ({"level": "fine"}, 'level must be a number or "auto"'),
         ({"n_families": 0}, "n_families must be greater than 0"),
-        ({"level": 1.0, "n_families": 3}, "n_families chooses the level; give no level with it"),
+        ({"level": 1.0, "n_families": 3}, "n_families cannot be combined with level, got 3"),
         ({"labels": [[0, 0]]}, "labels must have one array for each of 5 batches"),
         ({"labels": [np.zeros(3, dtype=int)] * 5}, r"labels\[0\] must have an integer"),
     ],

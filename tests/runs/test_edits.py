@@ -147,7 +147,7 @@ def test_a_cluster_that_is_not_there_is_refused_and_nothing_is_logged(folder):
     with Run.open(folder) as run:
         for edit in (lambda: run.name_cluster(9, "a"), lambda: run.merge_clusters(0, 9)):
             with pytest.raises(
-                ValueError, match="cluster 9 does not exist; the run has 4 clusters"
+                ValueError, match=r"cluster 9 does not exist\. Use `dynmeans clusters RUN`"
             ):
                 edit()
         assert run.edits.log == ()

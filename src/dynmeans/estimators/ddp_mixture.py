@@ -16,7 +16,7 @@ from dynmeans.estimators.input_checks import (
     RollbackOnError,
     check_rows,
     start_over,
-    unfitted,
+    until_fitted,
 )
 from dynmeans.estimators.named_batches import labels_in_type_of, parse_batches
 from dynmeans.follow.follow import Step, labels_of
@@ -148,11 +148,11 @@ class DDPMixture(HasLock, ClusterMixin, BaseEstimator):
     [1, 2, 0]
     """
 
-    state_: MixtureState = unfitted()
-    result_: GibbsSamples | VariationalPosterior | Particles = unfitted()
-    samples_: IntArray = unfitted()
-    n_iter_: int = unfitted()
-    _step: Step = unfitted()
+    state_: MixtureState = until_fitted()
+    result_: GibbsSamples | VariationalPosterior | Particles = until_fitted()
+    samples_: IntArray = until_fitted()
+    n_iter_: int = until_fitted()
+    _step: Step = until_fitted()
 
     @suggest_arguments()
     def __init__(

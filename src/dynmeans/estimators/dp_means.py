@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from dynmeans.estimators.dynamic_means import DynamicMeans, view
-from dynmeans.estimators.input_checks import unfitted
+from dynmeans.estimators.input_checks import until_fitted
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.model_config import add_parameter_docs
 from dynmeans.inputs.old_names import suggest_arguments
@@ -61,7 +61,7 @@ class DPMeans(TransformerMixin, ClusterMixin, BaseEstimator):
     (2, [1, -1])
     """
 
-    follower_: DynamicMeans = unfitted()
+    follower_: DynamicMeans = until_fitted()
 
     @suggest_arguments()
     def __init__(

@@ -27,7 +27,7 @@ from dynmeans.estimators.input_checks import (
     keep_step,
     start_over,
     steps_until,
-    unfitted,
+    until_fitted,
 )
 from dynmeans.estimators.named_batches import labels_in_type_of, parse_batches
 from dynmeans.families.find import build_families
@@ -160,9 +160,9 @@ class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
     [1, 2, 0]
     """
 
-    memory_: Memory = unfitted()
-    history_: History = unfitted("history_ is available after fitting with keep_history=True.")
-    _step: Step = unfitted()
+    memory_: Memory = until_fitted()
+    history_: History = until_fitted("history_ is available after fitting with keep_history=True.")
+    _step: Step = until_fitted()
 
     @suggest_arguments()
     def __init__(

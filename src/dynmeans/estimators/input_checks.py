@@ -54,7 +54,7 @@ class _Unfitted:
         raise NotFittedError(hint)
 
 
-def unfitted(hint: str = "") -> Any:
+def until_fitted(hint: str = "") -> Any:
     """Return the value on the class of an attribute that fitting sets on the instance."""
     return _Unfitted(hint)
 

@@ -181,14 +181,15 @@ def _apply_hint(
 def check_choice(level: Any, n_families: Any) -> None:
     """Refuse a level or a number of families that means nothing."""
     if isinstance(level, str) and level != AUTO:
-        raise InputError("level", 'must be a number or "auto"', got=level)
+        hint = "A number is a squared distance; {n_families} merges to about that many families."
+        raise InputError("level", 'must be a number or "auto"', got=level, hint=hint)
     if not isinstance(level, str):
         check_number("level", level, infinity_allowed=True)
     if n_families is None:
         return
     check_number("n_families", n_families, above=0)
     if level != AUTO:
-        raise InputError("n_families", "chooses the level; give no {level} with it", got=n_families)
+        raise InputError("n_families", "cannot be combined with {level}", got=n_families)
 
 
 def _check_labels(labels: list[Any], sizes: list[int]) -> list[IntArray]:

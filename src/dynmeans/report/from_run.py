@@ -76,7 +76,9 @@ def run_report(
     # A run that goes on may commit between the two: the samples, read first, set the end.
     samples = list(run.samples())
     if not samples:
-        raise ValueError(f"the run {str(run.folder)!r} has no windows yet.")
+        raise ValueError(
+            f"the run {str(run.folder)!r} has no windows yet. Wait for the first commit."
+        )
     history = run.history(labels=False, last_step=samples[-1].step)
     assert run.memory is not None, "a run with windows has one"
     space = run.memory.space_or_raw

@@ -71,7 +71,7 @@ class Trial {
     }
     const { batches } = this.saved;
     const { header } = store;
-    Object.assign(header, OF_THE_RUN, { n_clusters: found.nIdentities });
+    Object.assign(header, OF_THE_RUN, { n_clusters: found.nClusters });
     Object.assign(store, { batches: [], events: [], clusters: new Map(), largest: 1 });
     store.append(this.chunk(found, batches), () => this.settle());
     this.onShown();

@@ -78,7 +78,7 @@ function reportOf(found, cut, choice, settings, chosen) {
       displacements: base64(new Float32Array(found.kinds.length).fill(NaN)),
     },
   };
-  return { ...headerOf(choice, settings, chosen, points), n_clusters: found.nIdentities, notes: notesOf(cut), chunks: [chunk] };
+  return { ...headerOf(choice, settings, chosen, points), n_clusters: found.nClusters, notes: notesOf(cut), chunks: [chunk] };
 }
 
 const extreme = (values, pick) => values.reduce((most, value) => pick(most, value), pick === Math.min ? Infinity : -Infinity);
