@@ -11,7 +11,7 @@ from dynmeans.follow.follow import follow, follow_all
 from dynmeans.follow.init_memory import begin
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.model_config import PARAMETERS, ModelConfig
-from dynmeans.follow.predict import distances, predict
+from dynmeans.follow.predict import distances_to_centers, predict
 from dynmeans.inputs.input_error import InputError
 from dynmeans.records.penalties import Penalties
 
@@ -111,7 +111,7 @@ def test_what_was_learned_travels_with_the_memory_and_rows_are_never_mixed_with_
     assert len(memory.clusters.ids) == 3
     found, _ = predict(model_config, memory, batches[-1])
     np.testing.assert_array_equal(found, labels[-1])
-    nearest = memory.clusters.ids[distances(memory, batches[-1]).argmin(axis=1)]
+    nearest = memory.clusters.ids[distances_to_centers(memory, batches[-1]).argmin(axis=1)]
     np.testing.assert_array_equal(nearest, labels[-1])
     np.testing.assert_allclose(np.sort(memory.centers[:, 1]), [0, 90, 190], atol=12)
 

@@ -225,7 +225,7 @@ def test_names_are_in_events_plots_and_the_report(folder, capsys):
     assert capsys.readouterr().out == "1  TUG 17\n"
     assert main(["events", "run", "--kind", "born", "--cluster", "1"]) == 0
     assert capsys.readouterr().out.endswith("born      1 (TUG 17)\n")
-    assert main(["families", "run", "--level", "1e9"]) == 0
+    assert main(["families", "run", "--family-level", "1e9"]) == 0
     assert capsys.readouterr().out.endswith("0: 0, 1 (TUG 17), 2, 3\n")
     with Run.open(folder) as run:
         assert run.events(cluster_id=1)["name"].unique().tolist() == ["TUG 17"]

@@ -104,7 +104,7 @@ def test_one_call_shows_links_until_they_are_accepted():
     )
     assert "appeared near a forgotten one" in found.summary()
     n_before = len(found.suggested_matches)
-    with found.run() as run:
+    with found.open_run() as run:
         run.merge_clusters(
             found.suggested_matches[0].cluster_id, found.suggested_matches[0].other_id
         )

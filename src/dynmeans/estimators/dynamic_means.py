@@ -37,7 +37,7 @@ from dynmeans.follow.init_memory import begin
 from dynmeans.follow.lifetimes import confirmed_by_lifetime
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.model_config import PARAMETERS, ModelConfig, add_parameter_docs
-from dynmeans.follow.predict import distances, forecast_clusters, predict
+from dynmeans.follow.predict import distances_to_centers, forecast_clusters, predict
 from dynmeans.inputs.batch_times import BatchTime
 from dynmeans.inputs.old_names import suggest_arguments
 from dynmeans.records.arrays import FloatArray, IntArray
@@ -377,7 +377,7 @@ class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
 
         A Dask array or data frame gives a Dask array, computed when it is asked for.
         """
-        found: FloatArray = distances(self.memory_, self._rows(X))
+        found: FloatArray = distances_to_centers(self.memory_, self._rows(X))
         return found
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:

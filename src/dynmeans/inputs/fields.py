@@ -5,6 +5,7 @@ from dataclasses import field
 from typing import Any
 
 from dynmeans.inputs.input_error import InputError
+from dynmeans.inputs.old_names import suggest_value
 
 Check = Callable[[str, Any], Any]
 
@@ -21,7 +22,8 @@ def option(default: Any, words: str, kind: Any = str, **more: Any) -> Any:
 def one_of(name: str, value: Any, choices: tuple[Any, ...]) -> None:
     """Refuse a value that is none of the choices."""
     if not (value is None or isinstance(value, str)) or value not in choices:
-        raise InputError(name, f"must be one of {', '.join(filter(None, choices))}", got=value)
+        rule = f"must be one of {', '.join(filter(None, choices))}"
+        raise InputError(name, rule, got=value, hint=suggest_value(value, choices))
 
 
 def choice(*choices: str | None) -> Check:

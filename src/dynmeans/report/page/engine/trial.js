@@ -7,7 +7,7 @@ class Trial {
   constructor(store, view, onShown) {
     Object.assign(this, { store, view, onShown, number: 0, saved: null, waiting: [], worker: null });
     this.settings = store.header.engine;
-    this.space = new EngineSpace(this.settings.pieces);
+    this.space = new EngineSpace(this.settings.transforms);
   }
 
   get isShown() {
