@@ -245,7 +245,7 @@ def test_an_old_name_of_a_command_is_answered_with_the_present_one(old, capsys):
         ({"motion": "steady"}, "constant_velocity"),
         ({"space": "direction"}, "cosine"),
         ({"space": "angle:24"}, "cyclic:24"),
-        ({"search": "deeep"}, "deep"),
+        ({"search": "depe"}, "deep"),
     ],
 )
 def test_an_old_or_misspelled_value_is_answered_with_the_present_one(given, new):
