@@ -148,7 +148,7 @@ def test_report_shows_two_runs_side_by_side(run_folder, tmp_path, capsys):
     options = ["--time", "at", "--every", "1", "-f", "x,y", "--new-penalty", "900", "-q"]
     assert main(["cluster", str(tmp_path / "ships.csv"), *options, "-o", str(coarse)]) == 0
     assert main(["report", run_folder, "-o", str(page), "--compare-with", str(coarse)]) == 0
-    other = json.loads(page.read_text().split('id="report-data-beside">')[1].split("</script>")[0])
+    other = json.loads(page.read_text().split('id="report-data-compare">')[1].split("</script>")[0])
     assert page_data(page)["title"] == "Clusters of ships.csv, run"
     assert (other["title"], other["n_clusters"]) == ("Clusters of ships.csv, coarse", 1)
 
