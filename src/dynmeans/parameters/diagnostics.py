@@ -111,7 +111,7 @@ def _check_stability(trials: Trials, chosen: Setting, ways_out: str) -> Argument
     if min(found) >= _ALIKE:
         return None
     return ArgumentText(
-        "with a slightly different {new_penalty}, or another {random_state}, the labels change "
+        "with a slightly different {new_penalty}, or another seed, the labels change "
         f"(adjusted Rand index {min(found):.2f}; 1 is no change): there may be no clusters at this "
         f"scale. {ways_out}"
     )

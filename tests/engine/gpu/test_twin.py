@@ -145,12 +145,12 @@ def borders(monkeypatch):
     n_passes = []
 
     def counted(*arguments):
-        found = follow(*arguments)
+        found = run_border_passes(*arguments)
         n_passes.append(found[0])
         return found
 
-    follow = cluster_module.follow
-    monkeypatch.setattr(cluster_module, "follow", counted)
+    run_border_passes = cluster_module.run_border_passes
+    monkeypatch.setattr(cluster_module, "run_border_passes", counted)
     return n_passes
 
 
