@@ -89,11 +89,22 @@ def _peers(origin: str) -> str:
         mine = [row for row in rows if row["method"] == method]
         part = _complete(mine, rows)
         cells = [_mean(_by_data(part, score), "mean") for score in _SCORES]
-        lines.append((_bold(method), str(mine[0]["n_tried"]), *cells, _time(mine, "n_rows")))
-    return table((f"{origin} streams", "settings", *_SCORES, "ms for 1,000 rows"), lines)
+        cells += [_wins(part, rows), _time(mine, "n_rows")]
+        lines.append((_bold(method), str(mine[0]["n_tried"]), *cells))
+    head = ("settings", *_SCORES, "more accurate than ours, online, on", "ms for 1,000 rows")
+    return table((f"{origin} streams", *head), lines)
 
 
-_SCORES = ("accuracy", "ami")
+def _wins(mine: list[Row], rows: list[Row]) -> str:
+    """Return on how many streams a method has a higher accuracy than ours, to two digits."""
+    ours = _by_data([row for row in rows if row["method"] == _OURS], "accuracy")
+    pairs = zip(_by_data(mine, "accuracy"), ours, strict=False)
+    wins = sum(round(other["mean"], 2) > round(our["mean"], 2) for other, our in pairs)
+    is_other = mine and ours and mine[0]["method"] != _OURS
+    return f"{wins} of {len(ours)}" if is_other else "-"
+
+
+_SCORES, _OURS = ("accuracy", "ami"), "dynmeans, online, defaults"
 
 
 def _complete(mine: list[Row], rows: list[Row]) -> list[Row]:

@@ -27,13 +27,22 @@ def test_a_stream_with_more_seeds_counts_once_and_ours_come_first(monkeypatch):
     rows = [row("given, a", "x", 1.0)] * 3 + [row("given, b", "x", 0.0)]
     rows += [row("given, a", "dynmeans", 0.5), row("given, b", "dynmeans", 0.5)]
     ours, theirs = lines(monkeypatch, rows)
-    assert ours == "| **dynmeans** | 1 | 0.500 | 0.500 | 2 |"
-    assert theirs == "| x | 1 | 0.500 | 0.500 | 2 |"
+    assert ours == "| **dynmeans** | 1 | 0.500 | 0.500 | - | 2 |"
+    assert theirs == "| x | 1 | 0.500 | 0.500 | - | 2 |"
 
 
 def test_a_method_without_rows_of_a_stream_has_no_mean(monkeypatch):
     rows = [row("given, a", "x", 1.0), row("given, a", "y", 1.0), row("given, b", "y", 0.0)]
-    assert lines(monkeypatch, rows)[0] == "| x | 1 |  |  | 2 |"
+    assert lines(monkeypatch, rows)[0] == "| x | 1 |  |  | - | 2 |"
+
+
+def test_streams_are_counted_on_which_another_method_is_more_accurate(monkeypatch):
+    ours = "dynmeans, online, defaults"
+    rows = [row("given, a", ours, 0.500), row("given, b", ours, 0.5), row("given, c", ours, 0.5)]
+    rows += [row("given, a", "x", 0.504), row("given, b", "x", 0.6), row("given, c", "x", 0.4)]
+    first, second = lines(monkeypatch, rows)
+    assert first == f"| **{ours}** | 1 | 0.500 | 0.500 | - | 2 |"
+    assert second == "| x | 1 | 0.501 | 0.501 | 1 of 3 | 2 |"
 
 
 def cells(text):
