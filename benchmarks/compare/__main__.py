@@ -42,8 +42,11 @@ def is_sampled(key: Row) -> bool:
 def check(table: Repeated) -> list[str]:
     """Repeat the sampled rows of a table and return where they differ from the committed ones."""
     TABLES[table.path.stem](table)
-    print(f"{table.path.stem}: {len(table.repeated)} rows repeated", flush=True)
-    return differences(table.read(), table.repeated)
+    differing = differences(table.read(), table.repeated)
+    print(
+        f"{table.path.stem}: {len(table.repeated)} rows repeated", *differing, sep="\n", flush=True
+    )
+    return differing
 
 
 def main() -> None:
@@ -60,7 +63,8 @@ def main() -> None:
             TABLES[name](Rows(name, options.again, options.only))
         return
     differing = [line for name in names for line in check(Repeated(name, is_sampled))]
-    print("\n".join(differing) or "The sample is as committed, to the digit.")
+    if not differing:
+        print("The sample is as committed, to the digit.")
     sys.exit(bool(differing))
 
 
