@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
-from dynmeans.follow.clusterers import DETECTIONS
+from dynmeans.follow.clusterers import DETECTIONS, NOISE
 from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.format_count import format_count
 from dynmeans.records.arrays import FloatArray
@@ -62,10 +62,11 @@ def suggested_matches_of_run(
     shown = run.edits.merged
     records = _records(run) if records is None else records
     found = find_suggested_matches(records, penalties, memory.space_or_raw)
+    pairs = [tuple(shown.get(k, k) for k in (link.cluster_id, link.other_id)) for link in found]
     return [
         link
-        for link in found
-        if shown.get(link.cluster_id, link.cluster_id) != shown.get(link.other_id, link.other_id)
+        for link, (old, new) in zip(found, pairs, strict=True)
+        if old != new and NOISE not in (old, new)
     ]
 
 
@@ -141,10 +142,10 @@ def format_suggested_matches(links: list[SuggestedMatch], max_gap: float) -> Arg
     if not links:
         return None
     longest = max(link.gap for link in links)
-    are = "was" if len(links) == 1 else "were"
+    are, lists, them = ("was", "has", "it") if len(links) == 1 else ("were", "lists", "them")
     return ArgumentText(
         f"{format_count(len(links), 'cluster')} {are} born near a forgotten one, after up to "
-        f"{longest:.4g} inactive steps, and may be the same. {{suggested_matches}} lists them; "
+        f"{longest:.4g} inactive steps, and may be the same. {{suggested_matches}} {lists} {them}; "
         f"{{max_gap={math.ceil(_ROOM * longest + 1)}}} instead of {max_gap:.3g} would have "
-        "remembered them."
+        f"remembered {them}."
     )

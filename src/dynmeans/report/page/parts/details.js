@@ -123,7 +123,7 @@ class Details {
     const name = isNamed ? [make("span", { class: "row-name" }, this.looks.badge(event.id, 14), this.store.label(event.id))] : [];
     const words = [make("time", {}, this.text.short(event.batch)), ...name];
     return make("li", {}, make("button", { type: "button", class: "event", "data-key": key, onclick: goThere },
-      ...words, make("span", { class: `kind ${event.kind}` }, event.kind), make("span", { class: "hint" }, eventDetail(event, this.text))));
+      ...words, make("span", { class: `kind ${event.kind}` }, event.kind), make("span", { class: "hint" }, eventDetail(event, this.text, this.store))));
   }
 
   clusterParts(cluster) {
@@ -297,9 +297,9 @@ function rowsWithin({ batch, region, x, y }) {
   return found;
 }
 
-function eventDetail(event, text) {
+function eventDetail(event, text, store) {
   if (event.kind === "returned") return `after ${text.steps(event.gap)}`;
-  if (event.kind === "split") return `from ${event.other}`;
-  if (event.kind === "merged") return `into ${event.other}`;
+  if (event.kind === "split") return `from ${store.label(event.other)}`;
+  if (event.kind === "merged") return `into ${store.label(event.other)}`;
   return "";
 }

@@ -1,19 +1,31 @@
 // Where the numbers of the clusters stand in the picture, each where it covers no other.
 
 const MAX_NAMES = 40; // More numbers than these cannot be told apart in one picture.
+const ROOM = 9000; // square pixels for a name: fewer names on a phone
+const FEWEST_NAMES = 8;
 const NAME_HEIGHT = 14;
+const NAME_GAP = 5; // pixels between names side by side
+const MOST_COVERED = 1; // marks of other clusters that a name may cover
 const MAX_WIDTHS = 20000;
 
-// The chosen cluster first, then the largest; a number without a free place is left out.
-function placeNames(marks, chosen, box, measure) {
+// The chosen cluster first, then the largest; a name without a place that is free of other names and
+// of nearly all marks is left out.
+function placeNames(marks, chosen, box, measure, all = marks, radius = () => 0) {
   const inside = marks.filter(({ x, y }) => x >= box.left && x <= box.right && y >= box.top && y <= box.bottom);
   const counts = inside.map(({ id, count }) => (id === chosen ? Infinity : count));
-  const named = largest(counts, MAX_NAMES, () => true).map((row) => inside[row]);
+  const most = clamp(Math.floor(((box.right - box.left) * (box.bottom - box.top)) / ROOM), FEWEST_NAMES, MAX_NAMES);
+  const named = largest(counts, most, () => true).map((row) => inside[row]);
+  const covers = all.map((mark) => ({ id: mark.id, ...square(mark, radius(mark)) }));
   const placed = [];
   for (const { id, x, y } of named) {
-    const isFree = (place) => isInside(place, box) && !placed.some((other) => overlaps(place, other));
-    const place = nameBoxes(x, y, measure(id)).find(isFree);
-    if (place) placed.push({ id, ...place });
+    const isFree = (place) => isInside(place, box) && !placed.some((other) => overlaps(wider(place), other));
+    const nCovered = (place) => covers.reduce((n, one) => n + (one.id !== id && overlaps(place, one) ? 1 : 0), 0);
+    let [best, fewest] = [null, id === chosen ? Infinity : MOST_COVERED + 1];
+    for (const place of nameBoxes(x, y, measure(id))) {
+      const n = isFree(place) ? nCovered(place) : Infinity;
+      if (n < fewest) [best, fewest] = [place, n];
+    }
+    if (best) placed.push({ id, ...best });
   }
   return placed;
 }
@@ -21,7 +33,8 @@ function placeNames(marks, chosen, box, measure) {
 // Places beside a mark, best first.
 function nameBoxes(x, y, width) {
   const [right, left] = [x + 9, x - 9 - width];
-  return [[right, y - 16], [right, y + 2], [left, y - 16], [left, y + 2]].map(([boxLeft, top]) => ({
+  const middle = x - width / 2;
+  return [[right, y - 16], [right, y + 2], [left, y - 16], [left, y + 2], [right, y - 7], [left, y - 7], [middle, y - 23], [middle, y + 9]].map(([boxLeft, top]) => ({
     left: boxLeft,
     top,
     right: boxLeft + width,
@@ -29,6 +42,8 @@ function nameBoxes(x, y, width) {
   }));
 }
 
+const square = ({ x, y }, half) => ({ left: x - half, right: x + half, top: y - half, bottom: y + half });
+const wider = ({ left, right, ...rest }) => ({ left: left - NAME_GAP, right: right + NAME_GAP, ...rest });
 const overlaps = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 const isInside = (a, b) => a.left >= b.left && a.right <= b.right && a.top >= b.top && a.bottom <= b.bottom;
 
