@@ -119,7 +119,7 @@ def test_points_take_the_colors_of_a_column(shown):
 def test_a_search_finds_rows_by_their_text_and_counts_them(shown):
     shown.find("#lives-find").send_keys("coalition")
     shown.settle()
-    assert shown.text("#found") == "160 of 480 rows in 1 cluster"
+    assert shown.text("#found") == "160 of 480 rows in 1 cluster · in the name of 1"
     assert shown.text("#filter-now") == "160 of 480 rows"
     shown.run("const find = document.querySelector('#lives-find'); find.value = '';"
               "find.dispatchEvent(new Event('input'))")  # fmt: skip

@@ -4,7 +4,8 @@ Accepting a link is an edit of the run, `merge_clusters`: the log has it, and it
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -59,15 +60,8 @@ def suggested_matches_of_run(
         return []
     if memory.method == DETECTIONS:
         return []
-    shown = run.edits.merged
     records = _records(run) if records is None else records
-    found = find_suggested_matches(records, penalties, memory.space_or_raw)
-    pairs = [tuple(shown.get(k, k) for k in (link.cluster_id, link.other_id)) for link in found]
-    return [
-        link
-        for link, (old, new) in zip(found, pairs, strict=True)
-        if old != new and NOISE not in (old, new)
-    ]
+    return find_suggested_matches(records, penalties, memory.space_or_raw, run.edits.merged)
 
 
 def _records(run: Run) -> Iterator[StepRecord]:
@@ -77,9 +71,16 @@ def _records(run: Run) -> Iterator[StepRecord]:
 
 
 def find_suggested_matches(
-    records: Iterable[StepRecord], penalties: Penalties, space: Space
+    records: Iterable[StepRecord],
+    penalties: Penalties,
+    space: Space,
+    shown: Mapping[int, int] = MappingProxyType({}),
 ) -> list[SuggestedMatch]:
-    """Match clusters that are born one to one to forgotten ones within `reach` of their places."""
+    """Match clusters that are born one to one to forgotten ones within `reach` of their places.
+
+    `shown` has the cluster of each subcluster: of those shown the one must have ended before the
+    other began.
+    """
     lifetimes: dict[int, _Life] = {}
     away: dict[int, _Life] = {}
     pairs: dict[int, tuple[int, float]] = {}  # from the one born to the one forgotten
@@ -104,13 +105,26 @@ def find_suggested_matches(
             away.pop(k, None)  # those seen last come last
             if life.n_windows >= _MIN_WINDOWS:
                 away[k] = life
-    return [
+    found = [
         SuggestedMatch(
             k, other, lifetimes[other].step, lifetimes[other].begin - lifetimes[k].end, distance
         )
         for other, (k, distance) in pairs.items()
         if lifetimes[other].n_windows >= _MIN_WINDOWS or lifetimes[other].begin == time
     ]
+    ends: dict[int, tuple[float, float]] = {}
+    for k, life in lifetimes.items():
+        begin, end = ends.get(shown.get(k, k), (life.begin, life.end))
+        ends[shown.get(k, k)] = min(begin, life.begin), max(end, life.end)
+    return [link for link in found if _is_of_others(link, ends, shown)]
+
+
+def _is_of_others(
+    link: SuggestedMatch, ends: Mapping[int, tuple[float, float]], shown: Mapping[int, int]
+) -> bool:
+    """Return whether two clusters are shown, of which the one ended before the other began."""
+    old, new = (shown.get(k, k) for k in (link.cluster_id, link.other_id))
+    return NOISE not in (old, new) and ends[old][1] < ends[new][0]
 
 
 def _with_points(

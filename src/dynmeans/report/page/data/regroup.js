@@ -115,7 +115,7 @@ function groupedBatch(store, old, shown) {
   };
   const { axes } = store.header;
   return {
-    ...old, ids, counts, events: [], looks: undefined, looksState: undefined, largest: undefined, before: undefined, weighed: undefined,
+    ...old, ids, counts, events: [], looks: undefined, looksState: undefined, rowLooks: undefined, rowLooksState: undefined, largest: undefined, before: undefined, weighed: undefined,
     centers: old.centers.map((values, axis) => mean(values, axes[axis])),
     velocities: old.velocities?.map((values) => mean(values, {})) ?? null,
     slots: old.slots.map((slot) => (slot === NO_CLUSTER ? NO_CLUSTER : slots[slot])),

@@ -2,7 +2,7 @@
 
 class Rows {
   constructor(store, view) {
-    Object.assign(this, { store, view, carried: [], distances: null, bins: new Map(), version: 0 });
+    Object.assign(this, { store, view, carried: [], distances: null, bins: new Map(), version: 0, filterVersion: 0 });
     this.dimensions = new Map(); // from a column, or "search", to which rows fail by it
     this.reset();
     store.onAppend(() => this.reset());
@@ -108,6 +108,7 @@ class Rows {
   // Which rows fail by a column: `fails` is asked for each row; none to end this filter.
   filter(name, failing) {
     const old = this.dimensions.get(name);
+    this.filterVersion += 1;
     if (old) for (let at = 0; at < old.mask.length; at += 1) this.fails[at] -= old.mask[at];
     if (failing) {
       for (let at = 0; at < failing.mask.length; at += 1) this.fails[at] += failing.mask[at];
