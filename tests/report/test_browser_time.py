@@ -153,3 +153,14 @@ def test_tails_are_drawn_at_first_where_clusters_are_few(page, tmp_path, n_clust
     _, history = DynamicMeans(4.0, random_state=0).fit_sequence(batches)
     page.open(write_report(report_data(history, points=batches), tmp_path / "many.html"))
     assert page.run("return document.querySelector('#tail').value") == tail
+
+
+def test_a_batch_lists_what_changed_most_since_the_one_before(page):
+    page.go_to(0)
+    assert page.find_all("#changes") == []
+    page.go_to(5)  # cluster 3 comes, cluster 1 is away
+    assert page.texts("#changes .value")[0].startswith("0 → 10 (+10)")
+    page.go_to(4)
+    assert page.texts("#changes .value")[0].startswith("20 → 0 (\u221220)")
+    page.click("#changes button")
+    assert page.text("#details-name") == "Cluster 1"

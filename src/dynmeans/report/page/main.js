@@ -92,7 +92,7 @@ function start() {
     summary.draw();
     facts.drawNumbers();
   };
-  const report = { rowsLoaded, describe, facts, levels, pictures, append, update, trial, store, view, player, details, downloads, csv: csvText, trace: traceWays, drawEarth };
+  const report = { rowsLoaded, describe, facts, levels, pictures, append, update, trial, store, view, player, details, downloads, csv: csvText, trace: traceWays, drawEarth, sharedValues };
   window.dynmeansReport = report;
   connectNotebook(report);
 }

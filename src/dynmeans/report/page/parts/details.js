@@ -3,6 +3,7 @@
 const MAX_LISTED = 10;
 const MAX_LATEST = 10;
 const MAX_TOLD = 4; // features of a center
+const [MAX_CHANGES, MOST_COMPARED] = [5, 20000]; // clusters
 const STATUS_TEXT = { seen: "active", unseen: "inactive", forgotten: "forgotten", unborn: "not yet born", unconfirmed: "unconfirmed" };
 
 class Details {
@@ -80,8 +81,29 @@ class Details {
       make("p", { class: "hint" }, rows.length ? "Select a cluster to show its details." : "No cluster has points in this batch."),
       make("ul", { class: "sizes" }, ...rows),
       ...(left > 0 ? [make("p", { class: "hint" }, `and ${formatCount(left)} smaller`)] : []),
+      ...this.changes(),
       ...this.latest(),
     ];
+  }
+
+  // Which clusters are most larger or smaller than in the batch before.
+  changes() {
+    const { view, store, looks } = this;
+    const before = store.batches[view.index - 1];
+    const { batch } = view;
+    if (!before || view.isPlaying || view.rows.isActive || batch.ids.length > MOST_COMPARED) return [];
+    const ids = [...new Set([...batch.ids, ...before.ids])].filter((id) => view.isConfirmed(id) && view.isWanted(id));
+    const count = (one, id) => { const slot = slotOf(one, id); return slot < 0 ? 0 : one.counts[slot]; };
+    const all = ids.map((id) => ({ id, from: count(before, id), to: count(batch, id) }));
+    const order = largest(all.map(({ from, to }) => Math.abs(to - from)), MAX_CHANGES, (row) => Math.round(all[row].from) !== Math.round(all[row].to));
+    const rows = order.map((row) => {
+      const { id, from, to } = all[row];
+      const sign = to > from ? "+" : "−";
+      return make("li", {}, make("button", { type: "button", class: "size entry", "data-key": `change-${id}`, onclick: () => view.set({ selected: id }) },
+        make("span", { class: "row-name" }, looks.badge(id, 14), store.label(id)),
+        make("span", { class: "value" }, `${formatCount(from)} → ${formatCount(to)} (${sign}${formatCount(Math.abs(to - from))})`, unseen(" points"))));
+    });
+    return rows.length ? [make("h3", {}, "Changed most since the batch before"), make("ul", { class: "sizes changes", id: "changes" }, ...rows)] : [];
   }
 
   sizeRow(id, count, most) {
