@@ -242,7 +242,7 @@ def test_a_warning_is_short_until_it_is_opened(shown):
 
 def test_warnings_of_a_run_have_no_calls_in_their_first_line(shown):
     told = shown.texts(".warning-text")
-    assert any("born near a forgotten one" in text for text in told)
+    assert any("appeared near a forgotten one" in text for text in told)
     assert not any("result." in text or "max_gap=" in text or "--" in text for text in told)
 
 

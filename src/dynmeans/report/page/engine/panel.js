@@ -53,13 +53,13 @@ class TrialPanel {
   }
 
   // How many there are beside the run, and whether these are more.
-  foundText({ nIdentities, ids, nSeen }) {
+  foundText({ nClusters, ids, nSeen }) {
     const mean = formatNumber(ids.length / Math.max(1, nSeen.filter((n) => n > 0).length), 3);
     const { nOfRun } = this.trial;
     const isJoined = this.levels.isJoinedRun;
-    const more = nIdentities > nOfRun ? "more than" : nIdentities < nOfRun ? "fewer than" : "as many as";
+    const more = nClusters > nOfRun ? "more than" : nClusters < nOfRun ? "fewer than" : "as many as";
     const what = isJoined ? "subcluster" : "cluster";
-    return `${plural(nIdentities, what)}, ${more} the ${formatCount(nOfRun)} of the run${isJoined ? " before it joins them" : ""}, about ${mean} in a batch`;
+    return `${plural(nClusters, what)}, ${more} the ${formatCount(nOfRun)} of the run${isJoined ? " before it joins them" : ""}, about ${mean} in a batch`;
   }
 
   change(name, input) {
