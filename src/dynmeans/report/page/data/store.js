@@ -110,7 +110,7 @@ class ReportStore {
       for (let row = from; row < to; row += 1) {
         const event = {
           batch,
-          kind: this.header.kinds[kinds[row]],
+          kind: this.header.event_kinds[kinds[row]],
           id: ids[row],
           other: others[row],
           gap: gaps[row],
@@ -236,12 +236,14 @@ class ReportStore {
     return texts.some((text) => text.toLowerCase().includes(wanted));
   }
 
-  // How well a cluster fits words: its number, its name from the first word on, any word, the rest.
+  // How well a cluster fits words: its number, a whole word of its name, its name from the first
+  // word on, any word, the rest.
   rank(id, words) {
     const wanted = words.trim().toLowerCase();
     const name = (this.nameOf(id) ?? "").toLowerCase();
     const begins = (text) => text.split(/[^\p{L}\p{N}]+/u).some((word) => word.startsWith(wanted));
-    const tests = [String(id) === wanted, name.startsWith(wanted), begins(name), this.description(id).some((text) => begins(text.toLowerCase()))];
+    const isWord = name.split(/[^\p{L}\p{N}]+/u).includes(wanted);
+    const tests = [String(id) === wanted, isWord, name.startsWith(wanted), begins(name), this.description(id).some((text) => begins(text.toLowerCase()))];
     return tests.includes(true) ? tests.indexOf(true) : tests.length;
   }
 
@@ -295,13 +297,13 @@ function slotOf({ ids }, id) {
 }
 
 // In a step of time, axis by axis; none where clusters keep no course.
-function readVelocities({ velocities, fastest }, nAxes) {
+function readVelocities({ velocities, max_speed: maxSpeed }, nAxes) {
   if (!velocities) return null;
   const isPlain = isPlainColumn(velocities);
   const values = readColumn(velocities, isPlain ? Float32Array : Int16Array);
   const n = values.length / nAxes;
   return Array.from({ length: nAxes }, (_, axis) => {
     const steps = values.subarray(axis * n, (axis + 1) * n);
-    return isPlain ? steps : Float32Array.from(steps, (step) => (step / 32767) * fastest[axis]);
+    return isPlain ? steps : Float32Array.from(steps, (step) => (step / 32767) * maxSpeed[axis]);
   });
 }

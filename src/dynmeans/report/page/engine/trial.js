@@ -7,11 +7,17 @@ class Trial {
   constructor(store, view, onShown) {
     Object.assign(this, { store, view, onShown, number: 0, saved: null, waiting: [], worker: null });
     this.settings = store.header.engine;
-    this.space = new EngineSpace(this.settings.pieces);
+    this.space = new EngineSpace(this.settings.transforms);
   }
 
   get isShown() {
     return this.saved !== null;
+  }
+
+  // Clusters of the run itself, as found.
+  get nOfRun() {
+    const { header, clusters } = this.store;
+    return this.saved ? Math.max(this.saved.fields.n_clusters, this.saved.clusters.size) : Math.max(header.n_clusters, clusters.size);
   }
 
   get nRows() {
@@ -71,7 +77,7 @@ class Trial {
     }
     const { batches } = this.saved;
     const { header } = store;
-    Object.assign(header, OF_THE_RUN, { n_clusters: found.nIdentities });
+    Object.assign(header, OF_THE_RUN, { n_clusters: found.nClusters });
     Object.assign(store, { batches: [], events: [], clusters: new Map(), largest: 1 });
     store.append(this.chunk(found, batches), () => this.settle());
     this.onShown();

@@ -47,7 +47,7 @@ class EventList {
   arrange() {
     const counts = new Map();
     for (const { kind } of this.store.events) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-    const buttons = this.store.header.kinds
+    const buttons = this.store.header.event_kinds
       .filter((kind) => counts.has(kind))
       .map((kind) => this.kindButton(kind, counts.get(kind)));
     byId("event-kinds").replaceChildren(...buttons);
@@ -100,7 +100,7 @@ class EventList {
       make("time", {}, this.text.short(event.batch)),
       make("span", { class: "row-name" }, this.looks.badge(event.id), this.store.label(event.id)),
       make("span", { class: `kind ${event.kind}` }, event.kind),
-      make("span", { class: "hint" }, eventDetail(event, this.text)));
+      make("span", { class: "hint" }, eventDetail(event, this.text, this.store)));
     row.classList.toggle("is-now", event.batch.index === this.view.index);
     row.classList.toggle("is-chosen", event === this.chosen);
     return row;
