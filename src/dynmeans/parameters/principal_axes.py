@@ -56,7 +56,7 @@ def principal_axes(symmetric: FloatArray) -> tuple[FloatArray, FloatArray]:
         return np.zeros(n), np.eye(n)
     unit = math.ldexp(1.0, int(_exponents(np.array([largest]))[0]))
     matrix /= unit
-    reflections = []
+    reflections: list[FloatArray | None] = []
     for k in range(n - 2):
         v = matrix[k + 1 :, k].copy()
         norm = math.sqrt(float(np.sum(v * v)))

@@ -145,8 +145,9 @@ class ClusterJob:
         kept, empty = self._split_off_empty_columns()
         if empty:
             fewer = replace(self, windows=replace(self.windows, features=kept))
-            options = {"resume": resume, "overwrite": overwrite, "n_threads": n_threads}
-            done = fewer.start(**options, stop=stop, shown=shown)
+            done = fewer.start(
+                resume=resume, overwrite=overwrite, n_threads=n_threads, stop=stop, shown=shown
+            )
             note = _left_out(empty)
             return replace(done, empty_columns=note, notes=(note, *done.notes))
         is_there = self._should_resume(resume, overwrite)
