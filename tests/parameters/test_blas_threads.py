@@ -8,7 +8,12 @@ import sys
 import numpy as np
 import pytest
 
-from dynmeans.parameters.principal_axes import principal_axes, rotate, round_axes, scatter_matrix
+from dynmeans.parameters.principal_axes import (
+    principal_axes,
+    rotate_rows,
+    round_axes,
+    scatter_matrix,
+)
 
 _PROGRAM = """
 import hashlib, pickle
@@ -73,11 +78,11 @@ def test_axes_are_those_of_lapack(n):
     np.testing.assert_allclose(values, np.linalg.eigh(scatter)[0], rtol=1e-9)
     np.testing.assert_allclose((axes * values) @ axes.T, scatter, atol=1e-9)
     kept = round_axes(axes)
-    np.testing.assert_allclose(rotate(rows, kept), rows @ kept, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(rotate_rows(rows, kept), rows @ kept, rtol=1e-12, atol=1e-12)
 
 
 def test_axes_of_zeros_and_of_a_diagonal():
     assert principal_axes(np.zeros((3, 3)))[0].tolist() == [0.0, 0.0, 0.0]
     assert principal_axes(np.diag([3.0, 1.0, 2.0]))[0].tolist() == [1.0, 2.0, 3.0]
     assert scatter_matrix(np.empty((0, 2))).tolist() == [[0.0, 0.0], [0.0, 0.0]]
-    assert rotate(np.empty((0, 2)), np.eye(2)).shape == (0, 2)
+    assert rotate_rows(np.empty((0, 2)), np.eye(2)).shape == (0, 2)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dynmeans.parameters.principal_axes import rotate
+from dynmeans.parameters.principal_axes import rotate_rows
 from dynmeans.parameters.tracks import leading_axes
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.runs.run import Run
@@ -92,7 +92,7 @@ def _last_rows(run: Run) -> tuple[FloatArray, IntArray]:
             n += len(sample.cluster_ids)
     points = np.concatenate(rows)
     axes = leading_axes([points]) if len(points) > 1 else None
-    places = (points if axes is None else rotate(points, axes))[:, :2]
+    places = (points if axes is None else rotate_rows(points, axes))[:, :2]
     if places.shape[1] == 1:
         places = np.column_stack([places, np.zeros(len(places))])
     return places, np.concatenate(ids)

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.spatial import cKDTree
 
-from dynmeans.parameters.principal_axes import rotate, round_axes
+from dynmeans.parameters.principal_axes import rotate_rows, round_axes
 from dynmeans.records.arrays import FloatArray, IntArray
 
 _N_NEAREST = 6
@@ -138,7 +138,7 @@ def _scatter_of_rows(cells: Cells, at: IntArray, units: FloatArray) -> FloatArra
         pairs = large[begin:end]
         start = cells.starts[at[pairs[0]]]
         rows = cells.residuals[start : start + int(cells.kept[at[pairs[0]]])]
-        found[pairs] = np.sum(rotate(rows, round_axes(units[pairs].T)) ** 2, axis=0)
+        found[pairs] = np.sum(rotate_rows(rows, round_axes(units[pairs].T)) ** 2, axis=0)
     found[small] = _project(cells, at[small], units[small])
     return found
 

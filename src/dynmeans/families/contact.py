@@ -9,7 +9,7 @@ from scipy.spatial import cKDTree
 
 from dynmeans.families.evidence import Evidence, SampledBatch
 from dynmeans.families.small_clusters import find_small_groups
-from dynmeans.parameters.principal_axes import rotate
+from dynmeans.parameters.principal_axes import rotate_rows
 from dynmeans.parameters.tracks import leading_axes
 from dynmeans.records.arrays import BatchArray, BoolArray, IntArray
 from dynmeans.records.families import merge_groups
@@ -110,7 +110,7 @@ def _neighbor_pairs(sample: list[SampledBatch]) -> IntArray:
     axes = leading_axes(batches)
     found, first = [np.empty((0, 2), dtype=np.int64)], 0
     for batch in batches:
-        points = batch if axes is None else rotate(batch, axes)
+        points = batch if axes is None else rotate_rows(batch, axes)
         n, k = len(points), min(_N_NEIGHBORS, len(points) - 1)
         if k > 0:
             near = cKDTree(points).query(points, k + 1)[1][:, 1:]

@@ -8,7 +8,7 @@ import numpy as np
 
 from dynmeans.families.evidence import SampledBatch
 from dynmeans.parameters.description_length import describe
-from dynmeans.parameters.principal_axes import rotate
+from dynmeans.parameters.principal_axes import rotate_rows
 from dynmeans.parameters.tracks import MIN_POOLED, USUALLY_SEEN, Points, leading_axes, share_seen
 from dynmeans.records.arrays import BatchArray, IntArray
 from dynmeans.records.families import Families
@@ -86,7 +86,7 @@ def _points_of_sample(sample: list[SampledBatch]) -> Points | None:
     rows: list[BatchArray] = [batch.points for batch in sample]
     axes = leading_axes(rows)
     if axes is not None:
-        rows = [rotate(batch, axes) for batch in rows]
+        rows = [rotate_rows(batch, axes) for batch in rows]
     times = np.array([batch.time for batch in sample])
     points = Points.gather(rows, [None] * len(rows), times)
     return points if points.variance > 0 else None

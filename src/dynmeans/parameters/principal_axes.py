@@ -78,22 +78,22 @@ def principal_axes(symmetric: FloatArray) -> tuple[FloatArray, FloatArray]:
     )
     axes = np.ascontiguousarray(axes)
     for k in range(n - 3, -1, -1):
-        v = reflections[k]
-        if v is not None:
-            part = axes[k + 1 :]
-            part -= 2.0 * v[:, None] * np.sum(v[:, None] * part, axis=0)
+        reflection = reflections[k]
+        if reflection is not None:
+            column, part = reflection[:, None], axes[k + 1 :]
+            part -= 2.0 * column * np.sum(column * part, axis=0)
     return values * unit, axes
 
 
 def round_axes(axes: FloatArray) -> FloatArray:
-    """Round coordinates of unit vectors to 20 bits, as `rotate` needs them."""
+    """Round coordinates of unit vectors to 20 bits, as `rotate_rows` needs them."""
     return np.ascontiguousarray(np.rint(axes * 2.0**_BITS) * 2.0**-_BITS)
 
 
-def rotate(rows: BatchArray, axes: FloatArray) -> FloatArray:
+def rotate_rows(rows: BatchArray, axes: FloatArray) -> FloatArray:
     """Return `rows @ axes` for axes that were rounded.
 
-    >>> rotate(np.array([[1.0, 2.0]]), np.array([[0.5], [0.25]]))
+    >>> rotate_rows(np.array([[1.0, 2.0]]), np.array([[0.5], [0.25]]))
     array([[1.]])
     """
     whole_axes = axes * 2.0**_BITS

@@ -15,7 +15,7 @@ from dynmeans.inputs.numbers import check_number, check_range
 from dynmeans.parameters.diagnostics import find_warnings
 from dynmeans.parameters.hint import Hint
 from dynmeans.parameters.one_cluster import fit_to_cloud, hold_together
-from dynmeans.parameters.principal_axes import rotate
+from dynmeans.parameters.principal_axes import rotate_rows
 from dynmeans.parameters.search import refine, search, search_near
 from dynmeans.parameters.subsample import (
     N_REFINED,
@@ -181,7 +181,7 @@ def suggest_checked(
     looked_at, odd = drop_outliers(looked_at, batch_noun)
     axes, gaps = leading_axes([batch.points for batch in looked_at]), list(elapsed)
     if axes is not None:  # Each axis mixes features, so all may move.
-        looked_at = [Batch(rotate(b.points, axes), b.weights) for b in looked_at]
+        looked_at = [Batch(rotate_rows(b.points, axes), b.weights) for b in looked_at]
         moving_features = None
     # Lambda means the same to Algorithm 2 with and without splits of what is plainly two.
     tried_in = replace(orders, search="paper") if orders.search == "split" else orders

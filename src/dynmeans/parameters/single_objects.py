@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.spatial import cKDTree
 
-from dynmeans.parameters.principal_axes import rotate
+from dynmeans.parameters.principal_axes import rotate_rows
 from dynmeans.parameters.tracks import leading_axes
 from dynmeans.records.arrays import BatchArray
 
@@ -35,7 +35,7 @@ def share_of_objects(batches: Sequence[BatchArray]) -> float:
     """
     axes = leading_axes(list(batches)) if len(batches) else None
     n_rows = n_objects = 0
-    trees = [cKDTree(rows if axes is None else rotate(rows, axes)) for rows in batches]
+    trees = [cKDTree(rows if axes is None else rotate_rows(rows, axes)) for rows in batches]
     for here, following in pairwise(trees):
         if here.n < 2 or not following.n or n_rows > _MOST:
             continue

@@ -129,7 +129,7 @@ def repeated_per_batch(labels: IntArray, starts: IntArray) -> float:
 def leading_axes(batches: list[BatchArray]) -> FloatArray | None:
     """Directions, as columns, that hold 99 % of the spread within batches; None for all of them.
 
-    They are for `rotate`: rounded to a part in a million, the same on every processor.
+    They are for `rotate_rows`: rounded to a part in a million, the same on every processor.
 
     Correlated features are not independent witnesses: of 128 that follow 20 directions, 108 would
     only repeat the others in a description.
