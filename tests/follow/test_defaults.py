@@ -32,6 +32,7 @@ from dynmeans.follow.defaults import (
 )
 from dynmeans.follow.model_config import FIELDS, PARAMETERS, ModelConfig
 from dynmeans.inputs.old_names import OLD_COMMANDS, OLD_NAMES
+from dynmeans.report.recluster_settings import Trial
 from dynmeans.runs.cluster_job import ClusterJob
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import WindowOptions
@@ -180,6 +181,7 @@ USED = {
     "fit_groups": _groups,
     "fit_anytime": _anytime,
     "tune": _tune,
+    "Trial": _of_signature(Trial),
     "cluster": _cluster,
     "dynmeans cluster": _command,
     "dynmeans suggest": _suggest,
@@ -200,7 +202,8 @@ def test_a_default_is_the_one_of_the_table(interface, rows, tmp_path, monkeypatc
     shared = set(expected) & set(used)
     assert {name: used[name] for name in shared} == {name: expected[name] for name in shared}
     assert set(defaults_of(interface, rows)) <= shared  # nothing in the table is without effect
-    if interface not in ("DPMeans", "VisitingOrders"):  # which have a few of the parameters
+    # These have a few of the parameters.
+    if interface not in ("DPMeans", "VisitingOrders", "Trial"):
         assert set(FIELDS) <= shared
 
 
