@@ -17,6 +17,8 @@ from dynmeans.records.penalties import Penalties
 NAMES = compiled.acceleration_names()
 BASE = "bounds"  # without it no later pass is accelerated
 SEEDS = range(8)
+# Streams in which the queue of due dates once lost points (T15).
+SEEDS_OF_TAILS = (0, 3, 6, 12, 16, 22, 27, 28)
 
 
 def weights_over_twelve_decades(rng, n):
@@ -38,6 +40,20 @@ def crowd(seed):
     return WildStream(penalties, VisitingOrders(seed), batches)
 
 
+def tails(seed):
+    """Blobs with heavy tails in few features: passes in which most centers hardly move."""
+    rng = np.random.default_rng(seed)
+    d, n = 1 + seed % 3, 3000
+    centers, batches = 5.0 * rng.normal(size=(20, d)), []
+    for _ in range(2):
+        X = centers[rng.integers(20, size=n)] + rng.standard_t(2.0, size=(n, d))
+        heavy = np.where(rng.random(n) < 0.1, 1e6, 1.0)
+        weights = weights_over_twelve_decades(rng, n) if seed % 2 else heavy
+        batches.append((Batch(X, weights), 1.0))
+    penalties = Penalties(float(rng.choice([12, 50, 200])), max_gap=3, reach=1.5)
+    return WildStream(penalties, VisitingOrders(seed), batches)
+
+
 def blobs(seed):
     return wild_stream(random.Random(seed), (200, 2000), [1, 2, 3, 4, 8, 20, 70], most_clusters=60)
 
@@ -45,7 +61,8 @@ def blobs(seed):
 @pytest.fixture(scope="module")
 def streams():
     plain = Execution(acceleration="none")
-    made = [make(seed) for make in (crowd, blobs) for seed in SEEDS]
+    made = [crowd(seed) for seed in SEEDS] + [blobs(seed) for seed in SEEDS]
+    made += [tails(seed) for seed in SEEDS_OF_TAILS]
     return [(stream, steps_of(stream, plain)) for stream in made]
 
 
