@@ -3,7 +3,6 @@
 import hashlib
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.sparse import coo_array, csc_array, csr_array, csr_matrix, random_array
 
