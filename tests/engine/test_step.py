@@ -30,7 +30,7 @@ def call(**changes):
         ({"points": [[0.0, np.nan], [1, 1]]}, ValueError, "points must be finite .* got NaN"),
         ({"points": [[0.0, np.inf], [1, 1]]}, ValueError, "points must be finite .* got inf"),
         ({"points": [[0.0, 1e200], [1, 1]]}, ValueError, "at most 1e\\+100 .* got 1e\\+200"),
-        ({"points": [[0.0], [1.0]]}, ValueError, "points has 1 features, .* built with 2"),
+        ({"points": [[0.0], [1.0]]}, ValueError, "points has 1 features, but the state has 2"),
         ({"points": [0.0, 1.0]}, ValueError, "points must have two dimensions, got shape"),
         ({"points": [["a", "b"], ["c", "d"]]}, TypeError, "points must be numeric, got dtype"),
         ({"points": np.array([[None, 1], [1, 2]])}, ValueError, "points must be finite .* NaN"),

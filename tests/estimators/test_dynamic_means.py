@@ -194,7 +194,7 @@ def test_history_after_a_restore_goes_on_in_time(stream):
 
 
 def test_events_before_the_first_batch_are_refused_in_words():
-    with pytest.raises(AttributeError, match="events_ is available after the first batch"):
+    with pytest.raises(AttributeError, match="events_ is not available before the first batch"):
         DynamicMeans(1.0).events_  # noqa: B018
 
 

@@ -90,7 +90,7 @@ def test_saved_memory_brings_its_space_along(batches, tmp_path):
 
 def test_clusters_of_another_space_are_not_handed_out_as_a_state_of_rows(batches):
     model = DynamicMeans(0.5, space="standard", random_state=0).fit(batches[0])
-    with pytest.raises(AttributeError, match=r"mapped into 'standard'\. Use memory_"):
+    with pytest.raises(AttributeError, match=r"uses space 'standard'\. Use memory_"):
         model.state_  # noqa: B018
 
 

@@ -26,7 +26,7 @@ def test_saved_states_load_to_the_same_bits(states, tmp_path):
 @pytest.mark.parametrize(
     ("name", "value", "reason"),
     [
-        ("starts", [0, 1, 2], "starts must say"),
+        ("starts", [0, 1, 2], "starts must hold"),
         ("starts", [0, 4, 3], "row for each cluster"),
         ("ids", [0, 1, 0], "ids of each key must be increasing"),
         ("ids", [0.0, 0.0, 1.0], "ids must be of int64"),

@@ -215,7 +215,7 @@ def test_columns_that_are_no_numbers_are_refused(tmp_path):
         ({"time": None, "time_step": 2}, ValueError, "time_step needs time, the column"),
         ({"time_step": 0}, ValueError, "time_step must be greater than 0"),
         ({"families": True}, ValueError, "families is not available in a stream of Spark"),
-        ({"model": 3}, TypeError, "there is no parameter 'model'"),
+        ({"model": 3}, TypeError, "has no argument 'model'"),
     ],
 )
 def test_bad_options_are_refused_before_the_stream_starts(tmp_path, options, error, message):

@@ -119,7 +119,7 @@ def test_settings_are_locked_once_rows_are_read(rows):
 
 
 def test_an_address_of_an_unknown_kind_is_refused():
-    with pytest.raises(ValueError, match=r"'ftp://'\.\.\. is no address that is known here"):
+    with pytest.raises(ValueError, match="unknown address scheme 'ftp://'"):
         Source("ftp://example.com/rows.parquet")
 
 

@@ -267,7 +267,7 @@ def test_rows_added_to_the_past_are_refused_on_resume():
     table = pa.table({"t": minutes(10, 70, 130), "x": [0.0, 1.0, 2.0]})
     position = windows_of(table, time="t", every="1h")[0][1].position
     longer = pa.table({"t": minutes(10, 70, 130, 5), "x": [0.0, 1.0, 2.0, 3.0]})
-    with pytest.raises(ValueError, match="the input has changed before the place"):
+    with pytest.raises(ValueError, match="the input has changed: the run stopped after row 1"):
         windows_of(longer, position, time="t", every="1h")
 
 

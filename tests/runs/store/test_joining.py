@@ -147,7 +147,7 @@ def test_a_damaged_part_stops_the_joining_and_not_the_run(tmp_path, few, caplog)
         path.write_bytes(path.read_bytes()[:-1] + b"?")
         run.process(windows(20, first=3), commit_seconds=0.0)
         assert run.status().n_windows == 23
-    assert "labels are not joined" in caplog.text
+    assert "label files are not compacted" in caplog.text
 
 
 def test_windows_of_a_history_get_their_labels_across_joined_parts(tmp_path, few):

@@ -136,7 +136,7 @@ def test_one_row_dated_2100_is_one_dead_letter(at, n_stops, redis, tmp_path, req
     assert (found.n_rows, found.n_windows) == (200, 20)
     assert len(letters) == 1
     assert "max_ahead" in letters[0]
-    assert "years after" in letters[0]
+    assert "years ahead" in letters[0]
 
 
 def test_a_gap_of_years_in_all_rows_is_no_row_ahead(redis, tmp_path, request):
@@ -179,7 +179,7 @@ def test_rows_of_a_stream_are_not_joined_to_a_file_and_labels_alone_are_offered(
     ):
         assert main(words) == 1
         told = capsys.readouterr().err
-        assert "have no numbers" in told
+        assert "have no row numbers" in told
         assert "--labels-only" in told
         assert "--input" not in told
     assert main(["labels", out, "--labels-only", "-o", labels]) == 0

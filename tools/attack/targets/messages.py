@@ -222,7 +222,7 @@ def _watermarks(rng: random.Random) -> None:
     broken = _windows(rng, bodies, options, n_stops=rng.randint(1, 5), letters=letters)
     assert broken == whole, f"{broken} after stops, {whole} in one pass"
     told = [reason for _, reason in whole["letters"] if "not JSON" not in reason]
-    assert all("after all rows around it" in reason for reason in told), told
+    assert all("ahead of all other rows" in reason for reason in told), told
     assert len(whole["letters"]) == n_odd + n_bad, f"{whole}, {n_odd} odd rows, {n_bad} bad"
     n_rows = sum(len(names) for _, names, _ in whole["windows"])
     assert n_rows + n_odd + n_bad == len(bodies), f"{n_rows} rows and {n_odd}, {n_bad} of all"
