@@ -20,7 +20,10 @@ from dynmeans.spaces.standard import Standard
 if TYPE_CHECKING:
     from dynmeans.report.data import ReportData
 
-_USUAL = {name: field.default for name, field in PARAMETERS.items()} | defaults_of("Trial")
+_USUAL: dict[str, Any] = {
+    **{name: field.default for name, field in PARAMETERS.items()},
+    **defaults_of("Trial"),
+}
 _NO_MAP = "Other scales cannot be tried on this page: it has no map of the space {!r}."
 _TOO_MANY = (
     "Other scales cannot be tried on this page: it holds {shown} of the {all} features by which "
