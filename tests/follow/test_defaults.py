@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import dynmeans
 from dynmeans import (
     DDPMixture,
     DPMeans,
@@ -31,8 +32,9 @@ from dynmeans.follow.defaults import (
     defaults_of,
 )
 from dynmeans.follow.model_config import FIELDS, PARAMETERS, ModelConfig
-from dynmeans.inputs.old_names import OLD_COMMANDS, OLD_NAMES
-from dynmeans.report.recluster_settings import Trial
+from dynmeans.inputs.input_error import InputError
+from dynmeans.inputs.old_names import OLD_ATTRIBUTES, OLD_COMMANDS, OLD_NAMES
+from dynmeans.report.recluster_settings import ReclusterSettings
 from dynmeans.runs.cluster_job import ClusterJob
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import WindowOptions
@@ -181,7 +183,7 @@ USED = {
     "fit_groups": _groups,
     "fit_anytime": _anytime,
     "tune": _tune,
-    "Trial": _of_signature(Trial),
+    "ReclusterSettings": _of_signature(ReclusterSettings),
     "cluster": _cluster,
     "dynmeans cluster": _command,
     "dynmeans suggest": _suggest,
@@ -203,7 +205,7 @@ def test_a_default_is_the_one_of_the_table(interface, rows, tmp_path, monkeypatc
     assert {name: used[name] for name in shared} == {name: expected[name] for name in shared}
     assert set(defaults_of(interface, rows)) <= shared  # nothing in the table is without effect
     # These have a few of the parameters.
-    if interface not in ("DPMeans", "VisitingOrders", "Trial"):
+    if interface not in ("DPMeans", "VisitingOrders", "ReclusterSettings"):
         assert set(FIELDS) <= shared
 
 
@@ -237,6 +239,35 @@ def test_an_old_name_of_an_option_is_answered_with_the_present_one(old, capsys):
 def test_an_old_name_of_a_command_is_answered_with_the_present_one(old, capsys):
     assert main([old]) == 2
     assert f"Did you mean '{OLD_COMMANDS[old]}'?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("given", "new"),
+    [
+        ({"motion": "still"}, "random_walk"),
+        ({"motion": "steady"}, "constant_velocity"),
+        ({"space": "direction"}, "cosine"),
+        ({"space": "angle:24"}, "cyclic:24"),
+        ({"search": "depe"}, "deep"),
+    ],
+)
+def test_an_old_or_misspelled_value_is_answered_with_the_present_one(given, new):
+    with pytest.raises(InputError, match=rf"Did you mean '{new}'\?"):
+        ModelConfig(**given)
+
+
+def test_an_argument_that_was_removed_is_answered_with_the_reason():
+    with pytest.raises(TypeError, match="do not depend on the order of rows: omit it"):
+        DynamicMeans(order="row")
+
+
+def test_an_old_attribute_is_answered_with_the_present_one():
+    result = cluster(FRAME, window_column="t", features=["x", "y"], new_penalty=4.0)
+    for old in ("story", "links", "run", "missing"):
+        with pytest.raises(AttributeError, match=f"Did you mean '{OLD_ATTRIBUTES[old]}'"):
+            getattr(result, old)
+    with pytest.raises(AttributeError, match="Did you mean 'ModelConfig'"):
+        dynmeans.Recipe  # noqa: B018
 
 
 @pytest.mark.parametrize(

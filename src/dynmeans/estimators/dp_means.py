@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dynmeans.estimators.dynamic_means import DynamicMeans
 from dynmeans.estimators.fitted_attributes import view
+from dynmeans.estimators.input_checks import until_fitted
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.model_config import add_parameter_docs
 from dynmeans.inputs.old_names import suggest_arguments
@@ -60,6 +61,8 @@ class DPMeans(TransformerMixin, ClusterMixin, BaseEstimator):
     >>> len(model.cluster_centers_), model.predict([[8.8], [4.0]]).tolist()
     (2, [1, -1])
     """
+
+    follower_: DynamicMeans = until_fitted()
 
     @suggest_arguments()
     def __init__(

@@ -32,7 +32,7 @@ from dynmeans.follow.follow import Step, follow, follow_all, follow_if_small, la
 from dynmeans.follow.init_memory import begin
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.model_config import ModelConfig, add_parameter_docs
-from dynmeans.follow.predict import distances, forecast_clusters, predict
+from dynmeans.follow.predict import distances_to_centers, forecast_clusters, predict
 from dynmeans.inputs.batch_times import BatchTime
 from dynmeans.inputs.old_names import suggest_arguments
 from dynmeans.records.arrays import FloatArray, IntArray
@@ -126,9 +126,9 @@ class DynamicMeans(FittedAttributes, HasLock, TransformerMixin, ClusterMixin, Ba
     Each pass visits all points (Algorithm 2 of [1]_) and is kept only if it lowers the cost, so a
     batch converges after finitely many passes to a local minimum that depends on the visiting order
     (`n_init`). For the same input and `random_state`, labels, centers and costs are bitwise
-    identical for any number of threads and any backend. By default the package differs from the
-    paper in one point: a cluster that clearly contains two groups is split; `search="paper"` gives
-    the published algorithm. An estimator must not be used by two threads at the same time.
+    identical for any number of threads and any backend. By default the search differs from
+    the paper: a cluster that clearly contains two groups is split; `search="paper"` gives the
+    published algorithm. An estimator must not be used by two threads at the same time.
 
     References
     ----------
@@ -360,7 +360,7 @@ class DynamicMeans(FittedAttributes, HasLock, TransformerMixin, ClusterMixin, Ba
 
         A Dask array or data frame gives a Dask array, computed when it is asked for.
         """
-        found: FloatArray = distances(self.memory_, self._rows(X))
+        found: FloatArray = distances_to_centers(self.memory_, self._rows(X))
         return found
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:

@@ -4,16 +4,20 @@ from operator import attrgetter
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from dynmeans.engine.device_input import to_numpy
+from dynmeans.estimators.input_checks import until_fitted
 from dynmeans.families.find import build_families
+from dynmeans.follow.follow import Step
 from dynmeans.follow.lifetimes import confirmed_by_lifetime
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.model_config import PARAMETERS, ModelConfig
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.events import Event
 from dynmeans.records.families import Families
+from dynmeans.records.history import History
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 from dynmeans.spaces.space import Space
@@ -27,7 +31,9 @@ def view(path: str) -> Any:
 class FittedAttributes:
     """Attributes that are read from `memory_` and the last step; parameters are the estimator's."""
 
-    memory_: Memory
+    memory_: Memory = until_fitted()
+    history_: History = until_fitted("history_ is available after fitting with keep_history=True.")
+    _step: Step = until_fitted()
     families: bool
     n_clusters: Any
 
@@ -38,11 +44,7 @@ class FittedAttributes:
         With `families=True` also the families that joined an older one since the last earlier
         batch whose `events_` were read.
         """
-        if "_step" not in self.__dict__:
-            raise AttributeError(
-                "events_ is not available before the first batch. Call partial_fit first."
-            )
-        return [*self.__dict__["_step"].events, *self._joins()]
+        return [*self._step.events, *self._joins()]
 
     @property
     def families_(self) -> Families:
@@ -86,7 +88,7 @@ class FittedAttributes:
     def penalties_(self) -> Penalties:
         """lambda, Q and tau as given or chosen."""
         if self.memory_.penalties is None:
-            raise AttributeError("penalties_ is available after the first batch with points.")
+            raise NotFittedError("penalties_ is available after the first batch with points.")
         return self.memory_.penalties
 
     cluster_ids_: IntArray = view("memory_.clusters.ids")

@@ -41,7 +41,7 @@ INTERFACES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     "fit_anytime": {NUMBERS: {"n_init": 1}},
     "tune": {NUMBERS: _REPEATABLE},
     # The settings of a page, by which its reader repeats the run.
-    "Trial": {NUMBERS: _REPEATABLE},
+    "ReclusterSettings": {NUMBERS: _REPEATABLE},
     "cluster": _INPUT,
     "dynmeans cluster": {**_INPUT, STREAM: _MESSAGES},
     "dynmeans suggest": _INPUT,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _USUAL: dict[str, Any] = {
     **{name: field.default for name, field in PARAMETERS.items()},
-    **defaults_of("Trial"),
+    **defaults_of("ReclusterSettings"),
 }
 _NO_MAP = "Other scales cannot be tried on this page: it has no map of the space {!r}."
 _TOO_MANY = (
@@ -32,7 +32,7 @@ _TOO_MANY = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Trial:
+class ReclusterSettings:
     """What decided the clusters of a page."""
 
     penalties: Penalties  # lambda, Q and tau, the revival rule and the motion
@@ -62,7 +62,7 @@ def encode_recluster(data: "ReportData") -> dict[str, Any] | None:
         is_moving = [row in penalties.moving_features for row in range(n_coordinates)]
     return {
         "features": features,
-        "pieces": pieces,
+        "transforms": pieces,
         "directions": {
             row: matrix[:, row].tolist() for row in range(len(data.axes)) if row not in features
         },
