@@ -96,7 +96,7 @@ def read_input_table(frame: Any, named: Iterable[str], folder: Path) -> InputTab
     hint = "An array becomes a frame with pandas.DataFrame(array, columns=[...])."
     if is_sparse(frame):
         hint = (
-            "Give the sparse matrix beside a frame of times: cluster(frame, features=matrix, "
+            "Pass a frame of times, and the matrix as features: cluster(frame, features=matrix, "
             "space='cosine')."
         )
     raise InputError(
