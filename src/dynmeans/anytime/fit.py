@@ -77,10 +77,19 @@ def iter_anytime(
     n_threads: int | None = None,
     **parameters: Any,
 ) -> Iterator[AnytimeResult]:
-    """Give a usable result after every batch; take as many as you like.
+    """Yield a result after every batch.
 
-    Parameters are those of `fit_anytime`. Only time spent in here counts as work, not what you do
-    between two results.
+    Parameters are those of `fit_anytime`. The time between two results is not counted as work.
+
+    See Also
+    --------
+    fit_anytime : Returns the last result.
+
+    References
+    ----------
+    .. [1] T. Campbell, M. Liu, B. Kulis, J. P. How and L. Carin, "Dynamic Clustering via
+       Asymptotics of the Dependent Dirichlet Process Mixture", Advances in Neural Information
+       Processing Systems 26, 2013.
 
     Examples
     --------
@@ -186,6 +195,12 @@ def fit_anytime(source: Any, **options: Any) -> AnytimeResult:
     --------
     anytime.iter_anytime : The same, with a result after every batch.
     DPMeans : For rows that fit into main memory.
+
+    References
+    ----------
+    .. [1] T. Campbell, M. Liu, B. Kulis, J. P. How and L. Carin, "Dynamic Clustering via
+       Asymptotics of the Dependent Dirichlet Process Mixture", Advances in Neural Information
+       Processing Systems 26, 2013.
 
     Examples
     --------

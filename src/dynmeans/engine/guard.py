@@ -32,11 +32,32 @@ _ADVICE = (
 
 
 class ClusterLimitError(ValueError):
-    """More clusters than `max_clusters` would be remembered."""
+    """A batch would leave more than `max_clusters` remembered clusters; nothing was changed.
+
+    See Also
+    --------
+    ClusterGrowthWarning : The warning without a limit.
+
+    Examples
+    --------
+    >>> from dynmeans import DynamicMeans
+    >>> DynamicMeans(1.0, max_clusters=2).fit([[0.0], [5.0], [9.0]])
+    Traceback (most recent call last):
+        ...
+    dynmeans.engine.guard.ClusterLimitError: ...
+    """
 
 
 class ClusterGrowthWarning(UserWarning):
-    """Clusters multiply, and with them time and memory."""
+    """The number of remembered clusters is large and still growing.
+
+    Raised at 10,000 remembered clusters and at every doubling. Labels are valid, but time and RAM
+    grow. Increase `new_penalty` or lower `max_gap`; `max_clusters` sets a limit.
+
+    See Also
+    --------
+    ClusterLimitError : Raised if `max_clusters` would be exceeded.
+    """
 
 
 def foresee(

@@ -73,6 +73,13 @@ def find_families(
     Families : The result.
     dynmeans.plots.plot_families : Draw the tree and the timeline.
 
+    References
+    ----------
+    .. [1] C. C. Aggarwal, J. Han, J. Wang and P. S. Yu, "A Framework for Clustering Evolving Data
+       Streams", VLDB, 2003.
+    .. [2] F. Cao, M. Ester, W. Qian and A. Zhou, "Density-Based Clustering over an Evolving Data
+       Stream with Noise", SIAM International Conference on Data Mining, 2006.
+
     Examples
     --------
     >>> from dynmeans import DynamicMeans

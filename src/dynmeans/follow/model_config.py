@@ -82,6 +82,17 @@ class ModelConfig:
         Every other parameter of `DynamicMeans` but how it is run: the fields of a model
         configuration, and those of its penalties (`new_penalty`, `max_gap`, `motion` and so on).
 
+    See Also
+    --------
+    DynamicMeans : Takes the same parameters.
+    RunConfig : A model configuration, with the source of a run.
+
+    References
+    ----------
+    .. [1] T. Campbell, M. Liu, B. Kulis, J. P. How and L. Carin, "Dynamic Clustering via
+       Asymptotics of the Dependent Dirichlet Process Mixture", Advances in Neural Information
+       Processing Systems 26, 2013.
+
     Examples
     --------
     >>> model_config = ModelConfig(new_penalty=4.0, max_gap=5)

@@ -40,6 +40,12 @@ def accuracy_per_step(true: Batches, found: Batches, weights: Batches | None = N
     accuracy_frozen : The measure of the paper.
     ari_per_step : Agreement of pairs of points.
 
+    References
+    ----------
+    .. [1] T. Campbell, M. Liu, B. Kulis, J. P. How and L. Carin, "Dynamic Clustering via
+       Asymptotics of the Dependent Dirichlet Process Mixture", Advances in Neural Information
+       Processing Systems 26, 2013.
+
     Examples
     --------
     In both steps 3 of 4 points are right, though the two found labels change places.
@@ -97,6 +103,12 @@ def accuracy_global(true: Batches, found: Batches, weights: Batches | None = Non
     --------
     accuracy_per_step : The same, with each step matched separately.
     idf1 : The share of clusters instead of points.
+
+    References
+    ----------
+    .. [1] T. Campbell, M. Liu, B. Kulis, J. P. How and L. Carin, "Dynamic Clustering via
+       Asymptotics of the Dependent Dirichlet Process Mixture", Advances in Neural Information
+       Processing Systems 26, 2013.
 
     Examples
     --------

@@ -95,6 +95,10 @@ def suggest_penalties(
     tune : Choose penalties with labels.
     DynamicMeans : Chooses penalties itself, if none are given.
 
+    References
+    ----------
+    .. [1] J. Rissanen, "Modeling by shortest data description", Automatica 14, 1978.
+
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -134,6 +138,20 @@ def suggest(
     --------
     suggest_penalties : The penalties only; describes the parameters.
     dynmeans.plots.plot_suggestion : Draw the candidates.
+
+    References
+    ----------
+    .. [1] J. Rissanen, "Modeling by shortest data description", Automatica 14, 1978.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dynmeans import suggest
+    >>> rng = np.random.default_rng(0)
+    >>> batches = [rng.normal([[0.0]] * 20 + [[9.0]] * 20, 0.2) for _ in range(10)]
+    >>> found = suggest(batches)
+    >>> found.chosen.n_clusters_total, found.warnings
+    (2, ())
     """
     if getattr(batches, "ndim", 0) == 2:
         raise ValueError(

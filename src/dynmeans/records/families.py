@@ -54,6 +54,18 @@ class Families:
     nearest_family_distance : FloatArray of shape (n_identities,)
         How far that is, squared.
 
+    See Also
+    --------
+    find_families : Makes them from labels.
+    DynamicMeans : `families_` with `families=True`.
+
+    References
+    ----------
+    .. [1] C. C. Aggarwal, J. Han, J. Wang and P. S. Yu, "A Framework for Clustering Evolving Data
+       Streams", VLDB, 2003.
+    .. [2] F. Cao, M. Ester, W. Qian and A. Zhou, "Density-Based Clustering over an Evolving Data
+       Stream with Noise", SIAM International Conference on Data Mining, 2006.
+
     Examples
     --------
     A bar of points that was cut into three identities, and one far away:

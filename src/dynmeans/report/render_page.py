@@ -98,7 +98,12 @@ def render_report(
     With `beside`, the page shows two reports side by side, which move through time together.
     A live page, given the `run_id` of its run, asks the server that it came from for more, and
     for nothing else. A page with the parameters of the clustering (`with_recluster`) has an engine
-    of its own, with which readers try other scales, unless `engine` is False.
+    of its own, with which readers try other scales, unless `recluster` is False.
+
+    See Also
+    --------
+    write_report : Write the page to a file.
+    report_data : Make the data.
 
     Examples
     --------
@@ -137,19 +142,38 @@ def write_report(
     compare_with: ReportData | None = None,
     recluster: bool = True,
 ) -> Path:
-    """Write the page to one file, replacing an old one only once all is on disk.
+    """Write the page to one file; an existing file is replaced when the new one is complete.
 
     Parameters
     ----------
     data : ReportData
-        What `report_data` returned.
+        The result of `report_data`.
     path : str or path
-        Where to write; its folder must exist. It is returned.
-    beside : ReportData, optional
-        Another report to show beside it.
-    engine : bool
-        Whether readers can try other scales on the page, if the data have how they were
-        clustered; adds about 200 kB.
+        Path of the file; its folder must exist.
+    compare_with : ReportData, optional
+        Another report, shown side by side.
+    recluster : bool
+        Whether readers can try other scales on the page, if the data contain the parameters of
+        the clustering; adds about 200 kB.
+
+    Returns
+    -------
+    Path
+        The path of the file.
+
+    See Also
+    --------
+    report_data : Make the data.
+    render_report : Return the page as text.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from dynmeans import DynamicMeans
+    >>> from dynmeans.report import report_data, write_report
+    >>> _, history = DynamicMeans(1.0, random_state=0).fit_sequence([[[0.0], [9.0]], [[9.2]]])
+    >>> write_report(report_data(history), tempfile.mkdtemp() + "/report.html").name
+    'report.html'
     """
     return write_page(path, lambda: render_report(data, compare_with, recluster=recluster))
 

@@ -49,9 +49,15 @@ OnWindow = Callable[[StepRecord, Window], None]
 
 
 class Run(Editing, AbstractContextManager["Run"]):
-    """A clustering that lives in a folder: durable, resumable, readable while it is written.
+    """A clustering that is stored in a folder: it survives crashes, and can be read while it grows.
 
     Make one with `Run.create` or `Run.open`; use it in a ``with`` block.
+
+    See Also
+    --------
+    dynmeans.cluster : Clusters a table in one call; its result has a run folder.
+    dynmeans.runs.RunConfig : What is fixed when a run is created.
+    dynmeans.runs.Window : The input of `process`.
 
     Examples
     --------

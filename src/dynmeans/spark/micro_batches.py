@@ -90,6 +90,10 @@ def foreach_batch(
     **parameters
         The parameters of a `ModelConfig`, in place of one. {defaults}
 
+    See Also
+    --------
+    assign_udf : Label rows without learning from them.
+
     Examples
     --------
     ::

@@ -111,11 +111,16 @@ def describe_clusters(
         Further columns of the input to describe clusters by: values or words that are frequent in
         one and rare in the others. Reads the input once for each.
     families : Families, optional
-        Describe these in place of clusters.
-    input, trust
-        As for `export_labels`: where the rows are now, and what may be done to read them.
+        Describe these instead of clusters.
+    input, allow_stored_sql
+        As for `export_labels`: the present path of the rows, and whether a stored query may run.
     already_read : tuple, optional
-        The run's history and its samples, where the caller has them: they are not read again.
+        History and samples of the run, if they were read before.
+
+    See Also
+    --------
+    export_labels : Write the labels with the rows.
+    ClusterResult.describe : The same for the result of `dynmeans.cluster`.
 
     Examples
     --------
