@@ -41,7 +41,7 @@ EXTRAS = {
 def public_names(
     package: str, init_file: str
 ) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
-    """Return the names in the stub beside `init_file`, and `__getattr__` and `__dir__` for them."""
+    """Return the names in the stub of `init_file`, with `__getattr__` and `__dir__` for them."""
     homes = _homes(Path(init_file).with_suffix(".pyi"))
 
     def load(name: str) -> Any:

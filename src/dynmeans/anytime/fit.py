@@ -36,7 +36,7 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """How a batch is taken in, and what the clusters cost after it."""
+    """How a batch is processed, and what the clusters cost after it."""
 
     keep: float  # share of a weight that lasts to the next batch
     plan: Plan
@@ -125,7 +125,7 @@ def _results(
     rule: Callable[[float, list[float]], str | None],
     seconds: float,
 ) -> Iterator[AnytimeResult]:
-    """Take in batch after batch; `seconds` of work were done before."""
+    """Process batch after batch; `seconds` of work were done before."""
     costs: list[float] = []
     n_points, verdict = 0, None
     began = time.perf_counter()
@@ -183,7 +183,7 @@ def fit_anytime(source: Any, **options: Any) -> AnytimeResult:
     n_threads : int, optional
         As in `DynamicMeans`; the result never depends on it.
     **parameters
-        The fields of a `ModelConfig`, in place of one: `new_penalty`, `n_clusters`, `space`,
+        The fields of a `ModelConfig`, instead of one: `new_penalty`, `n_clusters`, `space`,
         `search`, `max_clusters` and `random_state`, the seed of subsets and visiting orders.
 
     Returns
@@ -260,7 +260,7 @@ def _start(
 def _stopping_rule(
     time_limit: Any, max_batches: Any, patience: Any, tol: Any
 ) -> Callable[[float, list[float]], str | None]:
-    """Return what names the end of a run, after so many seconds and with these costs."""
+    """Return what names the end of a run, after this many seconds and with these costs."""
     limit = math.inf if time_limit is None else check_number("time_limit", time_limit, above=0)
     most = math.inf if max_batches is None else check_count("max_batches", max_batches)
     n_idle = None if patience is None else check_count("patience", patience)

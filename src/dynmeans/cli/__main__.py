@@ -114,7 +114,7 @@ def _exit_interrupted(words: list[str]) -> int:
 
 
 def _message_of(error: Exception, words: list[str]) -> str:
-    """Return the message of the error, with options in place of arguments."""
+    """Return the message of the error, with options instead of arguments."""
     if isinstance(error, ModuleNotFoundError) and (told := what_is_needed(error)):
         return f"this {told}"
     if isinstance(error, OSError) and error.strerror and error.filename:

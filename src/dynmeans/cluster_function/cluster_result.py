@@ -114,7 +114,7 @@ class ClusterResult:
 
     @cached_property
     def families(self) -> Families | None:
-        """Clusters that belong together; None unless `families` was asked for."""
+        """Clusters that belong together; None unless `families` was requested."""
         if not self._job.model_config.families:
             return None
         with self.open_run() as run:
@@ -159,13 +159,13 @@ class ClusterResult:
         self._forget_views()
 
     def merge(self, cluster_id: int, other_id: int, *, author: str | None = None) -> None:
-        """Show two clusters as one, under the first number; stored in the run with who and when."""
+        """Show two clusters as one, under the first number; stored in the run with author and time."""
         with self.open_run() as run:
             run.merge_clusters(cluster_id, other_id, author=author)
         self._forget_views()
 
     def split(self, cluster_id: int, *, author: str | None = None) -> None:
-        """Show the subclusters of a cluster by themselves; stored in the run with who and when."""
+        """Show the subclusters of a cluster separately; stored in the run with author and time."""
         with self.open_run() as run:
             run.split_cluster(cluster_id, author=author)
         self._forget_views()
@@ -348,7 +348,7 @@ class ClusterResult:
             Further columns of the input to describe clusters by: values or words that distinguish
             each from the others, as ``telling_...``.
         families : bool
-            Whether to describe families in place of clusters, where these were asked for.
+            Whether to describe families instead of clusters, if these were requested.
 
         Returns
         -------
@@ -367,7 +367,7 @@ class ClusterResult:
         return self._frame(found.to_arrow())
 
     def name_cluster(self, cluster_id: int, name: str, *, author: str | None = None) -> None:
-        """Give a cluster a name, shown wherever it is; stored in the run with who and when."""
+        """Give a cluster a name, shown wherever it is; stored in the run with author and time."""
         with self.open_run() as run:
             run.name_cluster(cluster_id, name, author=author)
         self._forget_views()

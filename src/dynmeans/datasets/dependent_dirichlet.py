@@ -128,7 +128,7 @@ def _break_stick(concentration: float, rng: np.random.Generator) -> FloatArray:
 def _observe(
     measure: _Measure, stream: LabeledStream, names: dict[int, int], n_points: int
 ) -> None:
-    """Append one batch drawn from the mixture at hand."""
+    """Append one batch drawn from the present mixture."""
     rng, sigma = measure.rng, measure.parameters.noise_variance
     chosen = rng.choice(len(measure.shares), size=n_points, p=measure.shares)
     noise = np.sqrt(sigma) * rng.normal(size=(n_points, measure.n_features))

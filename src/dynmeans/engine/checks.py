@@ -66,7 +66,7 @@ def as_rows(points: npt.ArrayLike, name: str = "points") -> BatchArray:
 
 
 def check_not_masked(name: str, values: object) -> None:
-    """Refuse a masked array: what lies under its mask would be taken for values."""
+    """Refuse a masked array: masked values would be used as values."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         n_masked = int(np.ma.getmaskarray(values).sum())
         raise ValueError(

@@ -2,11 +2,11 @@
 
 The rule. A step that would leave more than `max_clusters` clusters remembered is refused and
 changes nothing. Before a batch that could do so, 1,024 of its rows, evenly spaced, are clustered
-by themselves, then twice as many, and so on, for as long as more than half of them open a cluster
+by themselves, then twice as many, and so on, while more than half of them open a cluster
 of their own: if they alone pass the limit, the batch is refused at once, before work that grows
 with the square of its rows. Without a limit there is a warning when the number of remembered
 clusters passes 10,000, and at every doubling, unless most of them hold more than two points of the
-batch at hand.
+present batch.
 """
 
 import math
@@ -99,7 +99,7 @@ def check_growth(before: ClusterState, after: ClusterState, limit: int | None) -
 
 
 def _are_real(state: ClusterState) -> bool:
-    """Return whether most clusters are at hand and hold more than a few points."""
+    """Return whether most clusters are active and have more than a few points."""
     return bool(np.mean((state.ages == 1.0) & (state.counts > _SMALL_N_POINTS)) > 0.5)
 
 

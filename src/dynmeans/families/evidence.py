@@ -71,7 +71,7 @@ class Evidence:
         self.n_added = 0  # batches that had rows
 
     def copy(self) -> "Evidence":
-        """Return evidence that grows by itself: arrays are replaced and never written to."""
+        """Return an independent copy; arrays are replaced and never written to."""
         twin = Evidence.__new__(Evidence)
         twin.__dict__.update(self.__dict__)
         twin._waiting, twin._waiting_times = self._waiting.copy(), self._waiting_times.copy()
@@ -127,7 +127,7 @@ class Evidence:
         return made
 
     def add(self, points: BatchArray, labels: IntArray, elapsed: float = 1.0) -> None:
-        """Take in one batch; rows labeled below 0 are left out."""
+        """Process one batch; rows labeled below 0 are left out."""
         self._time += elapsed
         # Shuffled rows give the same sums and the same sample.
         order = content_order(points)

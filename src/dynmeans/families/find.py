@@ -173,9 +173,9 @@ def _limit_noise(families: Families) -> Families:
 def _apply_hint(
     free: Families, n_families: float | tuple[float, float], grow: Callable[..., Families]
 ) -> Families:
-    """Keep the free choice if it has as many, but for a third.
+    """Keep the free choice if it has as many, within a third.
 
-    Too many are counted by their shares of the points, so that small ones hardly count, and joined
+    Too many are counted by their shares of the points, so that small ones count little, and joined
     so that small ones go first; too few are counted by their number.
     """
     hint = Hint(*check_range("n_clusters", n_families), is_joined=True)

@@ -31,7 +31,7 @@ def method_text(method: Any) -> str:
 
 
 def clusters_of(method: Any, batch: Batch, entropy: int) -> IntArray:
-    """Return the cluster of each row of a batch by itself, -1 for noise; rows weigh 0 or more."""
+    """Return the cluster of each row of a batch separately, -1 for noise; rows weigh 0 or more."""
     is_used, found = batch.masses > 0, np.full(batch.n_points, NOISE)
     if not is_used.any():
         return found

@@ -87,7 +87,7 @@ def by_rows_in_words(interface: str, name: str) -> str:
 
 
 def with_defaults(interface: str) -> Callable[[Interface], Interface]:
-    """Write the defaults of an interface into its docstring, in place of ``{defaults}``."""
+    """Replace ``{defaults}`` in the docstring of an interface by its defaults."""
     by_rows = depends_on_rows(interface)
     own = {name: repr(value) for name, value in defaults_of(interface).items()}
     own |= {name: by_rows_in_words(interface, name) for name in by_rows}

@@ -327,7 +327,7 @@ _KINDS = {
 
 
 def add_parameter_docs(cls: type[Interface]) -> type[Interface]:
-    """Write the parameters of a class into its docstring, in place of ``{model_config}``."""
+    """Replace ``{model_config}`` in the docstring of a class by its parameters."""
     if cls.__doc__ is not None:  # as it is under python -OO
         own = [one for name, one in PARAMETERS.items() if name in signature(cls).parameters]
         lines = [*(line for one in own for line in _format_parameter(one)), *_EXECUTION]

@@ -106,7 +106,7 @@ def _read(name: str, text: str) -> tuple[str, dict[str, Any]]:
 
 
 def _to_text(clusterer: Any) -> Any:
-    """Return a clusterer of scikit-learn with plain parameters as text, any other as it is."""
+    """Return a clusterer of scikit-learn with plain parameters as text, any other unchanged."""
     word = type(clusterer).__name__.lower()
     if type(clusterer) is not _known_clusterers().get(word):
         return clusterer

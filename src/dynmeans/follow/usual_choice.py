@@ -1,4 +1,4 @@
-"""The usual penalty of a space, beside a coarser and a finer one: how many clusters each gives."""
+"""The usual penalty of a space, with a coarser and a finer one: how many clusters each gives."""
 
 import math
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Label accuracy: in each step, with correct tracking, over all time; weighted if asked."""
+"""Label accuracy: in each step, with correct tracking, over all time; optionally weighted."""
 
 import numpy as np
 

@@ -50,7 +50,7 @@ def find_warnings(
 
 
 def _remedies(hint: Hint | None, is_joined: bool, number: str = "") -> str:
-    """What may help and can be given: not what was given, and a method only in place of it."""
+    """What may help and can be given: not what was given, and a method only instead of it."""
     ways = [] if is_joined else ["join clusters that touch with {families=True}"]
     if hint is None and number:
         ways.append(f"set the expected number of clusters with {number}")

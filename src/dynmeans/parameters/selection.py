@@ -64,7 +64,7 @@ def suggest_penalties(
     sample_weight : sequence of array-like of shape (n_points,), optional
         For each batch one weight per row, or None.
     max_gap, reach : float, optional
-        Value to use as it is. Default: it is chosen.
+        Value to use. Default: it is chosen.
     n_clusters : float or pair of float, optional
         Expected number of clusters per batch, or a range. If the free choice gives another number,
         `new_penalty` is changed to give approximately this one. A larger number gives smaller
@@ -180,7 +180,7 @@ def suggest_checked(
 ) -> Suggestion:
     """As `suggest`, for checked batches; texts call a batch `batch_noun`.
 
-    With `families` clusters will be joined: a number asked for is one of families.
+    With `families` clusters will be joined: a number requested is one of families.
     """
     if max_gap is not None:
         max_gap = check_number("max_gap", max_gap, above=1, infinity_allowed=True)

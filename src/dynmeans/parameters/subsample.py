@@ -16,7 +16,7 @@ N_WHOLE = N_SEARCHED
 
 
 def subsample(batches: list[Batch], n_points: int) -> list[Batch]:
-    """Return at most so many points in all, the same number of each batch that has as many.
+    """Return at most this many points in all, the same number of each batch that has as many.
 
     Rows are taken by a hash of what they hold, so that their order changes nothing.
 

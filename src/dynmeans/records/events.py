@@ -15,7 +15,8 @@ class Event:
         ``born``: a new cluster has points. ``moved``: active in the last batch and in this one.
         ``vanished``: active in the last batch, not in this one. ``returned``: active again after a
         gap. ``forgotten``: dropped from memory; it cannot return. ``split``: a new cluster took
-        over a part of an older one. ``merged``: its points went to another cluster. ``joined``: a family was merged into an older one; both IDs are of families.
+        over a part of an older one. ``merged``: its points went to another cluster. ``joined``:
+        a family was merged into an older one; both IDs are of families.
     cluster_id : int
         ID of the cluster; of a split the new cluster, of a merge the vanished one.
     other_id : int, optional

@@ -124,7 +124,7 @@ class Families:
         )
 
     def cut(self, level: float) -> "Families":
-        """Return the families at another level; at -8 each identity is by itself."""
+        """Return the families at another level; at -8 nothing is merged."""
         return replace(self, level=check_number("level", level, infinity_allowed=True))
 
     def cut_to(self, n_families: float) -> "Families":

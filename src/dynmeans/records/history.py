@@ -23,7 +23,7 @@ _FILE_VERSION = 1
 
 
 class Recordable(Protocol):
-    """A step that makes its record when it is asked to."""
+    """A step that makes its record on access."""
 
     @property
     def after(self) -> ClusterState:

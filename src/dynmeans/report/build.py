@@ -127,7 +127,7 @@ def report_data(
 def _fit_space(
     tables: RecordTables, choices: list[tuple[int, int]], room: float
 ) -> tuple[int, IntArray, float]:
-    """Return how many features can be axes, which clusters fit, and how many points beside."""
+    """Return the number of features that can be axes, the clusters that fit, and their points."""
     n_clusters = len(np.unique(tables.ids))
     for n_kept, n_axes in choices:
         ids, left = _select_clusters(tables, n_axes, room)

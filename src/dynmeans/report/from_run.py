@@ -1,4 +1,4 @@
-"""The report of a run folder, also while the run goes on."""
+"""The report of a run folder, also while the run grows."""
 
 import os
 from collections.abc import Sequence

@@ -95,7 +95,7 @@ def render_report(
 ) -> str:
     """Return the page as text: the same text for the same data.
 
-    With `beside`, the page shows two reports side by side, which move through time together.
+    With `compare_with`, the page shows two reports side by side, which move through time together.
     A live page, given the `run_id` of its run, asks the server that it came from for more, and
     for nothing else. A page with the parameters of the clustering (`with_recluster`) has an engine
     of its own, with which readers try other scales, unless `recluster` is False.
@@ -215,7 +215,7 @@ def fill_template(name: str, parts: Mapping[str, str]) -> str:
 
 
 def encode_engine() -> str:
-    """Return the module and the code of its worker, as text that no page can run by itself."""
+    """Return the module and the code of its worker, as text that a page does not run."""
     module = gzip.compress(WASM_MODULE.read_bytes(), 9, mtime=0)
     code = concat_page_files(*WORKER_SCRIPTS).replace("</", "<\\/")
     return _ENGINE.format(code=code, module=base64.b64encode(module).decode("ascii"))

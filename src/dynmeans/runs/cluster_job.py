@@ -238,7 +238,7 @@ class ClusterJob:
         return self.level not in (None, FINE) or (self.level is None and model_config.is_open)
 
     def may_be_detections(self, model_config: ModelConfig) -> bool:
-        """Return whether nothing was asked for that rows which are objects do not have."""
+        """Return whether no option was set that detections do not support."""
         is_free = (
             self.level is None and model_config.n_clusters is None and model_config.method == OURS
         )

@@ -53,7 +53,7 @@ def write_levels(
     noise: float | None = None,
     hint: Any = None,
 ) -> StoredLevels:
-    """Find the levels anew from the evidence so far; by default the level shown stays."""
+    """Find the levels again from the evidence so far; by default the level shown stays."""
     before = read_levels(store) or StoredLevels(DEFAULT)
     memory = store.memory()
     wanted = before.chosen if chosen is None else check_level(chosen)

@@ -71,7 +71,7 @@ class BufferedWindows:
     """Windows of which the `first` were read, to be read again; iterate over it once.
 
     With `is_live` rows are gone once they are read: an `error` then waits until the windows before
-    it are taken in, as it does where nothing is read ahead.
+    it are processed, as it does where nothing is read ahead.
     """
 
     def __init__(self, windows: Any, *, is_live: bool) -> None:
@@ -98,6 +98,6 @@ class BufferedWindows:
 
 
 def raise_on_first_read(error: Exception) -> Iterator[Window]:
-    """Raise an error in place of the first window."""
+    """Raise an error instead of the first window."""
     raise error
     yield

@@ -159,7 +159,7 @@ def _json(value: Any, status: int = 200) -> Response:
 
 
 def _json_text(value: Any) -> str:
-    """Return JSON in which no text can be taken for a tag, wherever it is put."""
+    """Return JSON in which no text can be parsed as a tag."""
     text = json.dumps(_finite(value), default=str, allow_nan=False)
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 

@@ -103,7 +103,7 @@ class WordTable:
         return found, self.totals.n_texts
 
     def are_common(self, words: Collection[str]) -> list[str]:
-        """Return those of the words that stand beside any other, as stop words do."""
+        """Return those of the words that occur in any context, as stop words do."""
         known = [word for word in words if word in self.places]
         places = np.array([self.places[word] for word in known], np.int64)
         n = self._columns["n_texts"][places].astype(np.float64)
@@ -216,7 +216,7 @@ class WordTable:
         self._n_words = len(kept)
 
     def take_changes(self) -> tuple[list[tuple[Any, ...]], list[str]]:
-        """Return the words that changed since last asked, as rows, and those that were forgotten.
+        """Return the words that changed since the last call, as rows, and the forgotten ones.
 
         A row is the word, its counts in the order of the columns, and its company as bytes.
         """

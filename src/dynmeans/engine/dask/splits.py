@@ -67,7 +67,7 @@ def search_splits(requests: PassRequests, found: DaskSolution, order: OrderRun) 
 def _move_sets(
     requests: PassRequests, found: DaskSolution, order: OrderRun
 ) -> tuple[Labeling, ClusterSums] | None:
-    """Split every set that is plainly two, and the parts again; None if there is none."""
+    """Split every set that clearly contains two groups, and the parts again; None without one."""
     sets = _SetsOnWorkers(requests.workers, requests.remembered, found, order)
     if not sets.may_split():
         return None
@@ -109,7 +109,7 @@ class _SetsOnWorkers(Sets):
         self._known: Members | None = None
 
     def may_split(self) -> bool:
-        """Whether a set may be plainly two, by the first members of each."""
+        """Whether a set may clearly contain two groups, by the first members of each."""
         clusters, remembered = self._found.clusters, self._remembered
         wanted = np.where(
             clusters.n_members < FEWEST, 0, np.minimum(clusters.n_members, _ALWAYS_HERE)
@@ -130,7 +130,7 @@ class _SetsOnWorkers(Sets):
         return bool(has_moved or len(missing))
 
     def split(self, k: int, least: float) -> bool:
-        """Split set k if it is plainly two and L_t falls by more than `least`."""
+        """Split set k if it clearly contains two groups and L_t falls by more than `least`."""
         halves = self._halves_of(k) if self.n_members[k] >= FEWEST else None
         if halves is None:
             return False

@@ -1,4 +1,4 @@
-"""The rows of a batch on a device, beside slots: what the passes ask, answered by kernels."""
+"""The rows of a batch on a device, against slots: the queries of passes, answered by kernels."""
 
 from collections.abc import Callable
 from typing import Any
@@ -186,7 +186,7 @@ class DeviceRows(LabeledRows):
         return self._wishes[: count_of(n_listed)].copy()
 
     def compare(self, slots: Slots, new_penalty: float) -> Callable[[], Compared]:
-        """Begin to look at every row beside these slots; return what waits for the answer."""
+        """Begin to look at every row against these slots; return what waits for the answer."""
         n_slots = len(slots)
         found = cp.zeros(2 * n_slots + 2)  # how many rows want to move, and from where and where to
         n_moved, counts = found[:1].view(np.int32), found[1:].view(np.uint64)

@@ -1,4 +1,4 @@
-"""Columns of the input beside the points of a page: what readers see, filter and search."""
+"""Columns of the input for the points of a page: what readers see, filter and search."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

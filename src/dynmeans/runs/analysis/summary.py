@@ -138,7 +138,7 @@ def _cluster_text(run: Run, cluster_id: int) -> str:
 
 
 def _format_time(name: str) -> str:
-    """Write a date as people do; the name of a window that is none stays as it is."""
+    """Write a date as people do; the name of a window that is none is unchanged."""
     try:
         at = datetime.fromisoformat(name)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Names of the topics of a run of texts, and their groups where a number was asked for."""
+"""Names of the topics of a run of texts, and their groups if a number was set."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -61,7 +61,7 @@ def stop_word_note(run: Run) -> ArgumentText | None:
 
 
 def group_run(run: Run) -> None:
-    """Show clusters in about as many groups as the run was asked for; labels stay as they are."""
+    """Show clusters in about as many groups as the run requests; labels do not change."""
     wanted = run.config.model_config.n_clusters
     run.lock()
     if wanted is None or run.config.model_config.families:

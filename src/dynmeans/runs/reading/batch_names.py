@@ -1,4 +1,4 @@
-"""The column that names windows: whole numbers are taken in their order, all else as text."""
+"""The column that names windows: whole numbers are in numeric order, all else as text."""
 
 import re
 import warnings

@@ -256,7 +256,7 @@ class WindowOptions:
         return None if self.time_format is None else self.time
 
     def to_fields(self) -> dict[str, Any]:
-        """Return what a run stores: features stand beside it, `keep_last_open` may change."""
+        """Return what a run stores: features are stored separately, `keep_last_open` may change."""
         kept = asdict(self)
         del kept["features"], kept["keep_last_open"]
         return kept

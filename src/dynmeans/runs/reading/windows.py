@@ -70,7 +70,7 @@ class Windows:
         self.n_dropped_rows = self.n_late_rows = 0
 
     def __iter__(self) -> Iterator[Window]:
-        """Yield the windows that were not taken in before."""
+        """Yield the windows that were not processed before."""
         parts: list[Rows] = []
         last_key: Key = 0
         for rows in self._rows.read(self._place(), self.position.get("digest")):

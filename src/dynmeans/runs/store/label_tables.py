@@ -42,7 +42,7 @@ class LabelReader:
         self._last = end if last_step is None else min(last_step, end)
 
     def tables(self) -> Iterator[pa.Table]:
-        """Yield the labels part by part, cut to the steps asked for."""
+        """Yield the labels part by part, cut to the steps requested."""
         while self._parts and self._parts[0].first_step <= self._last:
             part = self._parts[0]
             try:
@@ -78,12 +78,12 @@ def label_tables(
     last_step: int | None = None,
     report: Report = warn_of_removed,
 ) -> Iterator[pa.Table]:
-    """Yield the labels part by part, cut to the steps asked for."""
+    """Yield the labels part by part, cut to the steps requested."""
     yield from LabelReader(store, first_step, last_step, report).tables()
 
 
 class WindowLabels:
-    """The identities of each window's rows; windows are asked for in their order."""
+    """The identities of each window's rows; windows are requested in their order."""
 
     def __init__(self, store: Store, first_step: int, last_step: int | None) -> None:
         self._store = store

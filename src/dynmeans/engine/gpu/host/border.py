@@ -1,6 +1,6 @@
 """Late passes that cost what the border costs: only rows that may change their slot are looked at.
 
-Late in a run nearly all rows keep their slot, and centers hardly move. Every center is given a
+Late in a run nearly all rows keep their slot, and centers move little. Every center is given a
 margin; the rows that may change their slot while no center leaves its margin, the border, are held
 by the device with the slots that they may choose. Passes over these alone have the labels, the sums
 and the cost of passes over all rows, as long as no cluster opens, revives or empties. A pass in
@@ -103,7 +103,7 @@ def run_border_passes(
 ) -> tuple[int, bool]:
     """Make the passes over a border in which the cost falls, and carry on its trace.
 
-    At most so many costs are in the trace then; the labels are those after the last of them.
+    At most this many costs are in the trace then; the labels are those after the last of them.
     Returns how many passes were made, and whether they ended because centers left their margins.
     """
     n_kept = 0
