@@ -33,8 +33,8 @@ def trees():
         yield path.relative_to(PACKAGE), ast.parse(path.read_text())
 
 
-# Words of a private dialect, most of which have a plain counterpart: beside (next to, with), so many
-# (this many), asked for (requested), by itself (separately), taken in (processed), at hand (present).
+# Words of a private dialect with a plain counterpart: beside (next to, with), so many (this many),
+# asked for (requested), by itself (separately), taken in (processed), at hand (present).
 PRIVATE = re.compile(
     r"\b(beside|so many|asked|at hand|by itself|by themselves|plainly|hardly|taken for|takes? in"
     r"|taken in|took in|anew|goes on|go on|whom|but for|in place of)\b",

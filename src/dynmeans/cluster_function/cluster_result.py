@@ -159,7 +159,7 @@ class ClusterResult:
         self._forget_views()
 
     def merge(self, cluster_id: int, other_id: int, *, author: str | None = None) -> None:
-        """Show two clusters as one, under the first number; stored in the run with author and time."""
+        """Show two clusters as one, with the first ID; stored in the run with author and time."""
         with self.open_run() as run:
             run.merge_clusters(cluster_id, other_id, author=author)
         self._forget_views()

@@ -142,7 +142,7 @@ class Clustering:
     >>> orders = VisitingOrders(0, 1)
     >>> state, clustering = step([[0.0], [0.2], [9.0]], state, penalties, orders=orders)
     >>> clustering.labels.tolist(), clustering.counts.tolist()
-    ([0, 0, 1], [2, 1])
+    ([1, 1, 0], [1, 2])
     """
 
     labels: IntArray
