@@ -15,7 +15,7 @@ from dynmeans.anytime.subsets import ArraySubsets, IteratorSubsets, open_subsets
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.execution import Execution
 from dynmeans.engine.step import step_batch
-from dynmeans.follow.clusterers import OURS
+from dynmeans.follow.clusterers import DYNMEANS
 from dynmeans.follow.defaults import defaults_of, make_model_config
 from dynmeans.follow.follow import Plan, make_plan
 from dynmeans.follow.init_memory import begin, draw_seed, map_batch
@@ -250,10 +250,10 @@ def _start(
         raise ValueError(
             f"source has {n_features} features, but the memory was made with {memory.n_features}."
         )
-    if memory.method != OURS:
+    if memory.method != DYNMEANS:
         rule = "must be of {{method={!r}}}, as fit_anytime clusters, got one of {{method={!r}}}"
         hint = "Continue it with DynamicMeans.from_memory."
-        raise InputError("memory", rule, OURS, memory.method, hint=hint)
+        raise InputError("memory", rule, DYNMEANS, memory.method, hint=hint)
     return replace(memory, seed=seed)
 
 

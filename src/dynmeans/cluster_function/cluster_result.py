@@ -346,7 +346,7 @@ class ClusterResult:
         ----------
         *columns : str
             Further columns of the input to describe clusters by: values or words that distinguish
-            each from the others, as ``telling_...``.
+            each from the others, as ``distinctive_...``.
         families : bool
             Whether to describe families instead of clusters, if these were requested.
 
@@ -476,8 +476,8 @@ class ClusterResult:
             return summary_table(self._lines(), run.clusters(frame="arrow"))
 
     def _lines(self) -> list[str]:
-        told = self.penalties, self.suggestion, self._done.new_cluster_distance
-        lines = summary_lines(self.status, self._job.windows, *told)
+        chosen = self.penalties, self.suggestion, self._done.new_cluster_distance
+        lines = summary_lines(self.status, self._job.windows, *chosen)
         more = (*self._done.notes, self.dropped_rows_message())
         return lines + [str(text) for text in more if text]
 
@@ -507,9 +507,9 @@ class ClusterResult:
         is_named = isinstance(self._job.input.rows, str) or self._is_kept
         heading = title or (None if is_named else "Clusters over time")
         columns = [describe] if isinstance(describe, str) else list(describe)
-        told = columns or list(filter(None, [self._job.name_by]))
+        described = columns or list(filter(None, [self._job.name_by]))
         shown = {"input": self._job.input.rows, "title": heading, "allow_stored_sql": True}
-        return {**shown, "describe": told}
+        return {**shown, "describe": described}
 
     def _keys(self, key: str) -> Any:
         with Source(self._job.input.rows, reading=self._job.input.reading) as source:

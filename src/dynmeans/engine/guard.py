@@ -91,11 +91,11 @@ def check_growth(before: ClusterState, after: ClusterState, limit: int | None) -
         )
     is_many = n_clusters >= MANY_CLUSTERS
     if is_many and _doublings(n_clusters) > _doublings(before.n_clusters) and not _are_real(after):
-        told = ArgumentText(
+        message = ArgumentText(
             f"{n_clusters:,} clusters are remembered, and the number is growing. {_ADVICE}; "
             "{max_clusters} sets a limit."
         )
-        warnings.warn(told, ClusterGrowthWarning, stacklevel=2)
+        warnings.warn(message, ClusterGrowthWarning, stacklevel=2)
 
 
 def _are_real(state: ClusterState) -> bool:

@@ -22,7 +22,7 @@ from dynmeans.records.history import History
 
 AUTO = "auto"
 MIN_CLUSTER_SIZE, MIN_LIFE = 3.0, 2
-_MOST_NOISE = 0.1  # of the points: where outliers hold more, they are none (decision 0325)
+_MAX_NOISE = 0.1  # of the points: where outliers hold more, they are none (decision 0325)
 
 
 def find_families(
@@ -164,7 +164,7 @@ def build_families(
 def _limit_noise(families: Families) -> Families:
     """Give outliers their own names where they hold more than a tenth of the points."""
     is_out = families.nearest_family < 0
-    if families.counts[is_out].sum() <= _MOST_NOISE * families.counts.sum():
+    if families.counts[is_out].sum() <= _MAX_NOISE * families.counts.sum():
         return families
     named = np.where(is_out, families.tree.ids, families.nearest_family)
     return replace(families, nearest_family=named)

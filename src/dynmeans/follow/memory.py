@@ -9,7 +9,7 @@ import numpy as np
 
 from dynmeans.families.evidence import Evidence
 from dynmeans.files.archive import Arrays, pack_archive, read_archive, unpack_archive, write_archive
-from dynmeans.follow.clusterers import OURS
+from dynmeans.follow.clusterers import DYNMEANS
 from dynmeans.follow.lifetimes import NO_LIFETIMES, Lifetimes, count_lifetimes
 from dynmeans.inputs.features import feature_numbers
 from dynmeans.inputs.input_error import InputError
@@ -81,7 +81,7 @@ class Memory:
     lifetimes: Lifetimes
     evidence: Evidence | None = None
     plan: Any = None  # what the last model configuration came to; made again where it is missing
-    method: str = OURS
+    method: str = DYNMEANS
 
     def with_clusters(self, clusters: ClusterState, lifetimes: Lifetimes) -> "Memory":
         """Return the memory after one more batch of which nothing else is kept."""

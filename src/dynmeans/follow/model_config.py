@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dynmeans.follow.clusterers import OURS, check_method, method_text
+from dynmeans.follow.clusterers import DYNMEANS, check_method, method_text
 from dynmeans.follow.partial_penalties import NAMED, PartialPenalties, fold_penalties
 from dynmeans.inputs.fields import choice, option
 from dynmeans.inputs.input_error import InputError
@@ -133,7 +133,7 @@ class ModelConfig:
         check=_space,
     )
     method: Any = option(
-        OURS,
+        DYNMEANS,
         'Clusterer of each batch: "dynmeans"; a scikit-learn clusterer, as an object or by '
         'name, such as "dbscan(eps=0.3)" or "hdbscan" (min_cluster_size: 0.6 times the square '
         "root of the number of rows, if not given), whose clusters are matched one-to-one to the "
@@ -222,7 +222,7 @@ class ModelConfig:
                 "cannot be combined with {new_penalty} unless {families=True}",
                 got=self.n_clusters,
             )
-        if self.method != OURS:
+        if self.method != DYNMEANS:
             where = f"{{method={method_text(self.method)!r}}}"
             unused = ("n_clusters", "revival", "n_init", "search", "families")
             self.reject_fields(where, unused, "It is for the clusters of {method='dynmeans'}.")

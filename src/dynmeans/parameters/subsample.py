@@ -53,9 +53,9 @@ def drop_outliers(
         return batches, ()
     points = np.concatenate([batch.points for batch in filled]).astype(np.float64)
     weights = np.concatenate([batch.masses for batch in filled])
-    told = points[weights > 0]
-    told = told[:: max(1, len(told) // _N_TOLD)]
-    is_odd = find_outliers(points, *quartiles(told, np.ones(len(told))))
+    rows = points[weights > 0]
+    rows = rows[:: max(1, len(rows) // _N_TOLD)]
+    is_odd = find_outliers(points, *quartiles(rows, np.ones(len(rows))))
     odd_rows = is_odd.any(axis=1) & (weights > 0)
     n_odd = int(np.count_nonzero(odd_rows))
     if not 0 < n_odd <= FEW * len(points):

@@ -136,7 +136,7 @@ def run_report(
         counts=_counts(run),
         calls=copied_calls(run),
         pinned=frozenset(edits.pinned),
-        descriptions={k: tuple(told) for k, told in texts.items()},
+        descriptions={k: tuple(message) for k, message in texts.items()},
         suggested_matches=[(link.cluster_id, link.other_id, link.gap) for link in links],
         notes=tuple(notes),
         summary=tuple(facts_of(run)),

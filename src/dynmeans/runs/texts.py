@@ -73,9 +73,9 @@ class Texts:
         texts, self._table.last = self._table.last, None
         if texts is None:  # a window of vectors
             return
-        told = self._topics.add(record.labels, texts, distances, self._table.seen_in)
-        commit.topics |= {k: (k, *self._topics.by_id[k].to_row()) for k in told}
-        commit.topic_words += [(record.step, k, words) for k, words in told.items() if words]
+        message = self._topics.add(record.labels, texts, distances, self._table.seen_in)
+        commit.topics |= {k: (k, *self._topics.by_id[k].to_row()) for k in message}
+        commit.topic_words += [(record.step, k, words) for k, words in message.items() if words]
         self._topics.keep(ids)
         changed, forgotten = self._table.take_changes()
         for word in forgotten:

@@ -37,8 +37,8 @@ def read_warm_up(windows: Iterable[Window], taken: list[Window] | None = None) -
         n_filled += window.n_points > 0
         n_points += window.n_points
         if time.monotonic() - last > _SECONDS:  # a live source
-            told = "choosing parameters: %d of %d windows, %d of %d rows buffered."
-            _log.warning(told, n_filled, N_BATCHES, n_points, N_POINTS)
+            message = "choosing parameters: %d of %d windows, %d of %d rows buffered."
+            _log.warning(message, n_filled, N_BATCHES, n_points, N_POINTS)
             last = time.monotonic()
         if n_filled >= N_BATCHES and n_points >= N_POINTS:
             break

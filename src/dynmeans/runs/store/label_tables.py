@@ -19,8 +19,8 @@ Report = Callable[[int], None]  # gets how many rows of the run have no labels a
 
 def warn_of_removed(n_rows: int) -> None:
     """Warn that labels were removed as too old."""
-    told = "the labels of the first {:,} rows were removed as too old, and are left out here."
-    warnings.warn(ArgumentText(told, n_rows), UserWarning, stacklevel=2)
+    message = "the labels of the first {:,} rows were removed as too old, and are left out here."
+    warnings.warn(ArgumentText(message, n_rows), UserWarning, stacklevel=2)
 
 
 class LabelReader:
@@ -98,8 +98,8 @@ class WindowLabels:
         is_here = self._next is not None and self._next[0] == step
         labels = self._next[1] if self._next is not None and is_here else NO_LABELS
         if len(labels) != n_rows and (is_here or step >= self._reader.removed_to):
-            told = f"window {step} has {len(labels)} labels, not one for each of {n_rows} rows"
-            raise damage_error(self._store.folder, told)
+            message = f"window {step} has {len(labels)} labels, not one for each of {n_rows} rows"
+            raise damage_error(self._store.folder, message)
         return labels
 
     def _by_step(self) -> Iterator[tuple[int, Any]]:

@@ -152,8 +152,8 @@ def clusters_table(
     for name in ("first", "last"):
         windows = [names.get(row[f"{name}_step"]) for row in rows]
         columns[f"{name}_window"] = pa.array(windows, pa.string())
-    told = [_status(ages.get(row["cluster_id"])) for row in rows]
-    columns["status"] = pa.array(told, pa.string())
+    statuses = [_status(ages.get(row["cluster_id"])) for row in rows]
+    columns["status"] = pa.array(statuses, pa.string())
     vectors = dict.fromkeys(name.rpartition("[")[0] for name in features if is_of_vector(name))
     for j, name in enumerate(features):
         if not is_of_vector(name):
