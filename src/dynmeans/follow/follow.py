@@ -16,7 +16,7 @@ from dynmeans.engine.native import step_if_small
 from dynmeans.engine.sequence import small_sequence, step_sequence
 from dynmeans.families.evidence import Evidence
 from dynmeans.follow.clusterers import method_text
-from dynmeans.follow.courses import check_motion, on_course, with_unseen
+from dynmeans.follow.curved_motion import check_motion, on_course, with_unseen
 from dynmeans.follow.finder import finder_of
 from dynmeans.follow.init_memory import (
     apply_motion_and_revival,

@@ -10,7 +10,7 @@ import numpy as np
 from dynmeans.engine.batch import AnyBatch, Batch
 from dynmeans.engine.checks import broadcast_to_batches, entropy_of_seed
 from dynmeans.follow.clusterers import method_text
-from dynmeans.follow.courses import check_motion
+from dynmeans.follow.curved_motion import check_motion
 from dynmeans.follow.finder import finder_of
 from dynmeans.follow.lifetimes import NO_LIFETIMES
 from dynmeans.follow.memory import Memory, check_state_lengths

@@ -130,6 +130,9 @@ class ModelConfig:
         '(features with a period); "cosine" (by angle, on leading axes with "cosine:30"); '
         '"landmarks" (kernel); or groups of features, "0.1*geo(lat,lon) + cyclic:24(hour)".',
         str,
+        command_help='Mapping from rows to points: raw, standard, robust, auto, geo, "cyclic:24", '
+        '"cosine:30", landmarks, or groups of features, "0.1*geo(lat,lon) + cyclic:24(hour)". '
+        "Learned from the first windows.",
         check=_space,
     )
     method: Any = option(
@@ -140,6 +143,9 @@ class ModelConfig:
         'remembered clusters and whose noise is labeled -1; or "detections", if every row is '
         "one object.",
         str,
+        command_help='Clusterer of each window: "dynmeans"; a scikit-learn clusterer by name, such '
+        'as "hdbscan" or "dbscan(eps=0.3)", matched one-to-one to the remembered '
+        'clusters; or "detections", if every row is one object.',
         check=check_method,
     )
     n_init: int = option(

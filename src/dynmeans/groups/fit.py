@@ -11,7 +11,7 @@ import pyarrow as pa
 from dynmeans.engine import groups as native_groups
 from dynmeans.engine.execution import Execution
 from dynmeans.engine.guard import ClusterLimitError
-from dynmeans.follow.courses import check_motion
+from dynmeans.follow.curved_motion import check_motion
 from dynmeans.follow.defaults import make_model_config
 from dynmeans.follow.init_memory import memory_from_clusters
 from dynmeans.follow.memory import Memory

@@ -31,7 +31,7 @@ STYLES = (
 SCRIPTS = (
     "data/numbers.js",
     "data/elements.js",
-    "data/looks.js",
+    "data/style.js",
     "data/families.js",
     "data/cluster.js",
     "data/store.js",
@@ -62,11 +62,11 @@ SCRIPTS = (
     "parts/contents.js",
     "parts/details.js",
     "parts/event_list.js",
-    "parts/facts.js",
+    "parts/run_info.js",
     "parts/remedies.js",
     "parts/summary.js",
     "parts/transport.js",
-    "parts/beside.js",
+    "parts/compare.js",
     "parts/level_pictures.js",
     "parts/downloads.js",
     "parts/permalink.js",
@@ -74,7 +74,7 @@ SCRIPTS = (
     "main.js",
 )
 # Of a page on which other scales can be tried; the worker has scripts of its own.
-ENGINE_SCRIPTS = ("engine/spaces.js", "engine/trial.js", "engine/panel.js")
+ENGINE_SCRIPTS = ("engine/spaces.js", "engine/recluster.js", "engine/panel.js")
 WORKER_SCRIPTS = ("engine/engine.js", "engine/worker.js")
 NOTEBOOK_SCRIPT = "notebook/view.js"  # around the page, in a notebook
 LIVE_SCRIPTS = ("live/editing.js", "live/live.js")  # of a page that a server feeds
