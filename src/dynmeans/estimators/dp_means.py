@@ -6,7 +6,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from dynmeans.estimators.dynamic_means import DynamicMeans, view
+from dynmeans.estimators.dynamic_means import DynamicMeans
+from dynmeans.estimators.fitted_attributes import view
 from dynmeans.estimators.input_checks import until_fitted
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.model_config import add_parameter_docs
@@ -90,7 +91,7 @@ class DPMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Cluster one batch by itself."""
+        """Cluster one batch."""
         follower = DynamicMeans(**self.get_params() | {"penalties": self._lambda()})
         follower.fit(X, sample_weight=sample_weight)
         self.follower_, self.n_features_in_ = follower, follower.n_features_in_

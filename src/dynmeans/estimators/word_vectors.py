@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import check_count
+from dynmeans.spaces.sparse_rows import refuse_sparse_texts
 from dynmeans.words.stop_words import stop_words
 from dynmeans.words.word_table import MAX_WORDS, WIDTH, WordTable
 
@@ -37,6 +38,11 @@ class WordVectors(TransformerMixin, BaseEstimator):
     dynmeans.cluster : With `text`, vectors, clusters and their names in one call.
     DynamicMeans : Clusters the vectors, with `space="words"`.
     sklearn.feature_extraction.text.TfidfVectorizer : Sparse vectors with a fixed vocabulary.
+
+    References
+    ----------
+    .. [1] P. Kanerva, J. Kristoferson and A. Holst, "Random Indexing of Text Samples for Latent
+       Semantic Analysis", Annual Conference of the Cognitive Science Society, 2000.
 
     Examples
     --------
@@ -91,6 +97,7 @@ class WordVectors(TransformerMixin, BaseEstimator):
 def _check_arguments(texts: Iterable[Any]) -> list[str | None]:
     if isinstance(texts, str):
         raise InputError("X", "must be a list of texts, got one text", hint="Use [text].")
+    refuse_sparse_texts("X", "must be a list of texts", texts)
     listed = list(texts)
     for number, text in enumerate(listed):
         if not (isinstance(text, str) or text is None or text != text):  # NaN of a data frame

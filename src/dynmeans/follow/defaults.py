@@ -14,7 +14,6 @@ Interface = TypeVar("Interface", bound=Callable[..., Any])
 
 # Kinds of rows: features as numbers; embeddings; texts; messages of a stream.
 NUMBERS, VECTORS, TEXTS, STREAM = "numbers", "vectors", "texts", "streams"
-ROWS = (NUMBERS, VECTORS, TEXTS, STREAM)
 
 # If a call is repeated or resumed, it must give the same.
 _REPEATABLE = {"random_state": 0}
@@ -41,6 +40,8 @@ INTERFACES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     # A random subset is one of many.
     "fit_anytime": {NUMBERS: {"n_init": 1}},
     "tune": {NUMBERS: _REPEATABLE},
+    # The settings of a page, by which its reader repeats the run.
+    "ReclusterSettings": {NUMBERS: _REPEATABLE},
     "cluster": _INPUT,
     "dynmeans cluster": {**_INPUT, STREAM: _MESSAGES},
     "dynmeans suggest": _INPUT,
@@ -87,12 +88,12 @@ def by_rows_in_words(interface: str, name: str) -> str:
 
 
 def with_defaults(interface: str) -> Callable[[Interface], Interface]:
-    """Write the defaults of an interface into its docstring, in place of ``{defaults}``."""
+    """Replace ``{defaults}`` in the docstring of an interface by its defaults."""
     by_rows = depends_on_rows(interface)
     own = {name: repr(value) for name, value in defaults_of(interface).items()}
     own |= {name: by_rows_in_words(interface, name) for name in by_rows}
-    told = ", ".join(f"`{name}` ({value})" for name, value in own.items())
-    words = fill(f"Defaults that differ from `DynamicMeans`: {told}.", 92)
+    message = ", ".join(f"`{name}` ({value})" for name, value in own.items())
+    words = fill(f"Defaults that differ from `DynamicMeans`: {message}.", 92)
 
     def decorate(function: Interface) -> Interface:
         if function.__doc__ is not None:  # as it is under python -OO

@@ -1,4 +1,4 @@
-"""The report of a run folder, also while the run goes on."""
+"""The report of a run folder, also while the run grows."""
 
 import os
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from dynmeans.report.copied_calls import copied_calls, row_command
 from dynmeans.report.data import ReportData, Warned
 from dynmeans.report.descriptions import descriptions
 from dynmeans.report.recluster_settings import ReclusterSettings
-from dynmeans.report.render_page import render_report, write_report
+from dynmeans.report.render_page import write_report
 from dynmeans.runs.analysis.carried_rows import carried_rows
 from dynmeans.runs.analysis.profiles import describe_clusters
 from dynmeans.runs.analysis.scale_sensitivity import (
@@ -137,7 +137,7 @@ def run_report(
         counts=_counts(run),
         calls=copied_calls(run),
         pinned=frozenset(edits.pinned),
-        descriptions={k: tuple(told) for k, told in texts.items()},
+        descriptions={k: tuple(message) for k, message in texts.items()},
         suggested_matches=[(link.cluster_id, link.other_id, link.gap) for link in links],
         notes=tuple(notes),
         summary=tuple(changes_of(run)),
@@ -185,11 +185,6 @@ def _counts(run: Run) -> dict[str, int]:
         "n_unconfirmed": status.n_unconfirmed,
         "n_left_out": status.n_dropped_rows + status.n_late_rows + status.n_dead_letters,
     }
-
-
-def run_page(run: Run, **options: Any) -> str:
-    """Return the page of a run as text; options of `run_report`."""
-    return render_report(run_report(run, **options))
 
 
 def write_run_page(run: Run, path: str | os.PathLike[str], **options: Any) -> Path:

@@ -1,4 +1,4 @@
-"""Topics of topics: fine clusters of texts in about as many groups as are asked for.
+"""Topics of topics: fine clusters of texts in about as many groups as are requested.
 
 Ward's method on the largest clusters, then k-means over all of them from where it ends. Both
 compare the directions of centers, less the mean direction of all texts. A cluster weighs the root
@@ -43,7 +43,7 @@ def group_topics(centers: FloatArray, n_texts: FloatArray, n_groups: int) -> Int
 def text_levels(centers: FloatArray, n_texts: FloatArray) -> dict[str, IntArray]:
     """Return a group for each cluster at three levels, each within the next coarser one.
 
-    fine: every cluster by itself. default: topics of ten texts and more, which smaller ones join
+    fine: every cluster separately. default: topics of ten texts and more, which smaller ones join
     by the nearest direction. coarse: about twenty groups of those.
 
     >>> centers, n_texts = np.eye(4)[[0, 1, 1]] + 0.1, np.array([20.0, 30.0, 2.0])
@@ -85,7 +85,7 @@ def _k_means(directions: FloatArray, masses: FloatArray, centers: FloatArray) ->
 
 
 def _ward(rows: FloatArray, masses: FloatArray, n_groups: int) -> IntArray:
-    """Join the two groups whose union spreads least more, until so many are left."""
+    """Join the two groups whose union spreads least more, until this many are left."""
     rows, masses = rows.copy(), masses.copy()
     groups = np.arange(len(rows))
     squares = (rows * rows).sum(axis=1)

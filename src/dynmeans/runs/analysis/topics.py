@@ -1,4 +1,4 @@
-"""Names of the topics of a run of texts, and their groups where a number was asked for."""
+"""Names of the topics of a run of texts, and their groups if a number was set."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -61,7 +61,7 @@ def stop_word_note(run: Run) -> ArgumentText | None:
 
 
 def group_run(run: Run) -> None:
-    """Show clusters in about as many groups as the run was asked for; labels stay as they are."""
+    """Show clusters in about as many groups as the run requests; labels do not change."""
     wanted = run.config.model_config.n_clusters
     run.lock()
     if wanted is None or run.config.model_config.families:
@@ -127,7 +127,7 @@ def topic_table(run: Run) -> pa.Table:
         members.append(np.flatnonzero(sizes[places] < _MIN_TEXTS))
         shown, names = [*shown, -1], [*names, SMALL]
     texts = topics_of(run.store, set(shown))
-    told = [texts.get(k, Topic()) for k in shown]
+    shown_topics = [texts.get(k, Topic()) for k in shown]
     columns: dict[str, pa.Array] = {
         "cluster_id": pa.array(shown, pa.int64()),
         "name": pa.array(names, pa.string()),
@@ -138,8 +138,8 @@ def topic_table(run: Run) -> pa.Table:
     for name, choose in (("first", min), ("last", max)):
         steps = [choose(rows[i][f"{name}_step"] for i in m) for m in members]
         columns[f"{name}_window"] = pa.array([windows.get(step) for step in steps], pa.string())
-    columns["typical"] = pa.array([one.typical or None for one in told], pa.string())
-    columns["recent"] = pa.array([one.recent for one in told], pa.list_(pa.string()))
+    columns["typical"] = pa.array([one.typical or None for one in shown_topics], pa.string())
+    columns["recent"] = pa.array([one.recent for one in shown_topics], pa.list_(pa.string()))
     return pa.table(columns)
 
 
