@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from dynmeans.engine.batch import Batch
 from dynmeans.families.levels import FINE
@@ -43,7 +42,8 @@ from dynmeans.runs.analysis.topics import find_text_levels, group_run, stop_word
 from dynmeans.runs.configuration import N_KEPT, RunConfig
 from dynmeans.runs.input import Input
 from dynmeans.runs.levels import LevelsInTime, write_levels
-from dynmeans.runs.reading.columns import find_empty_columns, match_features
+from dynmeans.runs.reading.columns import match_features
+from dynmeans.runs.reading.empty_columns import note_empty_columns, split_off_empty_columns
 from dynmeans.runs.reading.live_windows import LiveWindows
 from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.reading.window import Window, WindowOptions
@@ -142,13 +142,13 @@ class ClusterJob:
     ) -> JobResult:
         """Make the run, or resume it, until the source ends; once `stop` is set, until a window."""
         self.input.check(self.windows, self.out)
-        kept, empty = self._split_off_empty_columns()
+        kept, empty = split_off_empty_columns(self.input.rows, self.windows, self.open_source)
         if empty:
             fewer = replace(self, windows=replace(self.windows, features=kept))
             done = fewer.start(
                 resume=resume, overwrite=overwrite, n_threads=n_threads, stop=stop, shown=shown
             )
-            note = _left_out(empty)
+            note = note_empty_columns(empty)
             return replace(done, empty_columns=note, notes=(note, *done.notes))
         is_there = self._should_resume(resume, overwrite)
         if not is_there:
@@ -238,19 +238,6 @@ class ClusterJob:
             model_config, families=model_config.families or self._is_joined(model_config)
         )
         return RunConfig(features, model_config, kept, self.sample_size)
-
-    def _split_off_empty_columns(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the features of a table in memory, and apart from them those without a value."""
-        rows = self.input.rows
-        named = rows.column_names if isinstance(rows, pa.Table) else []
-        if self.windows.text is not None or not find_empty_columns(rows, ["", *named]):
-            return self.windows.features, ()
-        with self.open_source() as source:
-            assert source is not None
-            wanted, others = self.windows.features, self.windows.others
-            columns = match_features(wanted, source.named, besides=others, is_text_allowed=True)
-        empty = find_empty_columns(rows, columns)
-        return tuple(name for name in columns if name not in empty), empty
 
     def _is_joined(self, model_config: ModelConfig) -> bool:
         """Return whether evidence is gathered for joining; texts have levels of their own."""
@@ -478,13 +465,6 @@ def _as_chosen(config: RunConfig, folder: Path) -> RunConfig:
     return (
         _of_detections(config) if is_chosen and config.model_config.method == DYNMEANS else config
     )
-
-
-def _left_out(columns: Sequence[str]) -> ArgumentText:
-    names = ", ".join(map(repr, columns))
-    if len(columns) == 1:
-        return ArgumentText("column {} has no value in any row and was left out.", names)
-    return ArgumentText("columns {} have no value in any row and were left out.", names)
 
 
 def _objects(share: float) -> ArgumentText:

@@ -3,10 +3,6 @@
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import Any
-
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.input_error import InputError
@@ -61,30 +57,6 @@ def match_features(
                 hint = ArgumentText("Name a field of it, such as {!r}.", f"{name}.x")
             raise InputError("features", rule, name, kind, hint=hint)
     return tuple(found)
-
-
-def find_empty_columns(rows: Any, columns: Iterable[str]) -> tuple[str, ...]:
-    """Return the columns of a table in memory that hold no value; none if no other is left.
-
-    >>> rows = pa.table({"x": [1.0, 2.0], "y": [None, float("nan")]})
-    >>> find_empty_columns(rows, ("x", "y")), find_empty_columns(rows, ("y",))
-    (('y',), ())
-    """
-    names = list(columns)
-    if not isinstance(rows, pa.Table) or not rows.num_rows:
-        return ()
-    empty = tuple(name for name in names if name in rows.column_names and _is_empty(rows[name]))
-    return empty if len(empty) < len(names) else ()
-
-
-def _is_empty(column: pa.ChunkedArray) -> bool:
-    if not pa.types.is_floating(column.type):
-        return bool(column.null_count == len(column))
-    # The first values decide almost always.
-    return all(
-        bool(pc.all(pc.is_nan(part).fill_null(True), min_count=0).as_py())
-        for part in (column.slice(0, 100), column.slice(100))
-    )
 
 
 def check_column(argument: str, name: str, columns: Mapping[str, str]) -> None:
