@@ -33,11 +33,7 @@ from dynmeans.runs.analysis.scale_sensitivity import (
 )
 from dynmeans.runs.analysis.space_messages import new_cluster_distance, suggest_space
 from dynmeans.runs.analysis.status import RunStatus
-from dynmeans.runs.analysis.suggested_matches import (
-    format_suggested_matches,
-    has_single_rows,
-    suggested_matches_of_run,
-)
+from dynmeans.runs.analysis.suggested_matches import note_suggested_matches
 from dynmeans.runs.analysis.topics import find_text_levels, group_run, stop_word_note
 from dynmeans.runs.configuration import N_KEPT, RunConfig
 from dynmeans.runs.input import Input
@@ -481,8 +477,7 @@ def _with_matches(run: Run, done: JobResult) -> JobResult:
     n_remembered = run.cluster_state.n_clusters
     if (penalties := run.penalties) is None or run.status().n_subclusters <= n_remembered:
         return done
-    matches, is_of_objects = suggested_matches_of_run(run), has_single_rows(run)
-    note = format_suggested_matches(matches, penalties.max_gap, is_of_objects=is_of_objects)
+    note = note_suggested_matches(run, penalties.max_gap)
     return done if note is None else replace(done, notes=(*done.notes, note))
 
 

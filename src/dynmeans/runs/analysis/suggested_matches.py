@@ -153,6 +153,12 @@ def _together(records: Iterable[StepRecord]) -> Iterator[list[StepRecord]]:
         yield some
 
 
+def note_suggested_matches(run: Run, max_gap: float) -> ArgumentText | None:
+    """Return a note on the links of a run."""
+    links, is_of_objects = suggested_matches_of_run(run), has_single_rows(run)
+    return format_suggested_matches(links, max_gap, is_of_objects=is_of_objects)
+
+
 def has_single_rows(run: Run) -> bool:
     """Return whether a cluster usually has one row in a window, as a walker or a ship has."""
     status = run.status()
