@@ -15,7 +15,6 @@ from benchmarks.quality.text_streams import Kind, make_texts
 from dynmeans.cli.__main__ import main
 from dynmeans.report.from_run import run_report
 from dynmeans.runs.analysis.topics import topic_lines
-from dynmeans.runs.edits import GROUPS
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.run import Run
 from dynmeans.runs.window_processor import WindowProcessor
@@ -138,7 +137,7 @@ def test_topics_come_in_the_number_asked_for_and_stay_in_one_group(news, tmp_pat
     assert len(found.topics) == 4
     assert found.topics["n_texts"].is_monotonic_decreasing
     with found.run() as run:
-        assert run.store.manifest(GROUPS)
+        assert run.levels.option("default")["n_clusters"] == 4
     assert (
         main(["labels", str(tmp_path / "run"), "--labels-only", "-o", str(tmp_path / "l.csv")]) == 0
     )

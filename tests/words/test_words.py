@@ -10,7 +10,7 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from dynmeans.inputs.input_error import InputError
 from dynmeans.words.split_words import split_words
 from dynmeans.words.stop_words import ENGLISH, stop_words
-from dynmeans.words.topic_groups import group_topics, text_levels
+from dynmeans.words.topic_groups import group_topics, topic_levels
 from dynmeans.words.topic_names import new_words, topic_name
 from dynmeans.words.topics import Topics
 from dynmeans.words.word_table import COMPANY_UNIT, WordTable
@@ -256,7 +256,7 @@ def test_levels_are_nested_and_small_topics_join_the_nearest_large_one():
     centers = np.concatenate([topics, topics[:30] + 0.05 * rng.normal(size=(30, 60))])
     centers /= np.linalg.norm(centers, axis=1, keepdims=True)
     n_texts = np.concatenate([rng.integers(10, 400, 60), np.full(30, 3)]).astype(float)
-    levels = text_levels(centers, n_texts)
+    levels = topic_levels(centers, n_texts)
     assert sorted(levels["fine"].tolist()) == list(range(90))
     np.testing.assert_array_equal(levels["default"][60:], levels["default"][:30])
     assert len(set(levels["default"].tolist())) == 60

@@ -43,6 +43,7 @@ class Cosine(Space):
     supports_velocity: ClassVar[bool] = False
     centers: ClassVar[str] = "sphere"
     usual_penalty: ClassVar[float | None] = 2.0 * (1.0 - 0.3)
+    adapts_penalty: ClassVar[bool] = True
 
     n_axes: int | None = None
     axes: tuple[tuple[float, ...], ...] | None = None  # for each feature, its part in each axis
@@ -151,6 +152,7 @@ class Words(Cosine):
     name: ClassVar[str] = "words"
     has_noise: ClassVar[bool] = True
     usual_penalty: ClassVar[float | None] = 2.0 * (1.0 - 0.15)
+    adapts_penalty: ClassVar[bool] = False
 
 
 def unit_rows(rows: Any) -> Any:

@@ -2,21 +2,24 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from dynmeans.families.levels import LEVELS, Level
+from dynmeans.follow.clusterers import OURS
 from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.numbers import check_range
 from dynmeans.records.arrays import IntArray
-from dynmeans.runs.edits import GROUPS, WORDS
+from dynmeans.runs.edits import WORDS
 from dynmeans.runs.levels import store_levels
 from dynmeans.runs.run import Run
 from dynmeans.runs.store.run_tables import ids_by_window, window_names, words_seen_in
 from dynmeans.runs.store.schema import WORD_TABLE
 from dynmeans.runs.texts import table_of, topics_of
-from dynmeans.words.topic_groups import group_topics, text_levels
+from dynmeans.spaces.named import find_space
+from dynmeans.words.topic_groups import topic_levels
 from dynmeans.words.topic_names import topic_name
 from dynmeans.words.topics import Topic
 
@@ -60,49 +63,49 @@ def stop_word_note(run: Run) -> ArgumentText | None:
     )
 
 
-def group_run(run: Run) -> None:
-    """Show clusters in about as many groups as the run was asked for; labels stay as they are."""
-    wanted = run.config.model_config.n_clusters
-    run.lock()
-    if wanted is None or run.config.model_config.families:
-        return
-    low, high = check_range("n_clusters", wanted)
-    rows = list(run.store.rows("clusters", "ORDER BY cluster_id"))
-    ids = np.array([row["cluster_id"] for row in rows])
-    sizes = np.array([row["n_points"] for row in rows])
-    centers = np.stack([np.frombuffer(row["center"]) for row in rows])
-    groups = group_topics(centers, sizes, round((low + high) / 2))
-    order = np.argsort(-sizes, kind="stable")
-    roots = {int(g): int(ids[i]) for i, g in zip(order[::-1], groups[order[::-1]], strict=True)}
-    merged = {str(k): roots[int(g)] for k, g in zip(ids.tolist(), groups, strict=True)}
-    run.store.note({GROUPS: {k: root for k, root in merged.items() if int(k) != root}})
-    if run.config.source.get("text"):
-        names = name_groups(run, {int(k): root for k, root in merged.items()})
-        run.store.note({WORDS: {str(k): name for k, name in names.items()}})
+def has_topic_levels(run: Run) -> bool:
+    """Return whether the levels of a run are found from directions: of texts and vectors."""
+    config = run.config.model_config
+    if config.families or config.method != OURS or not config.is_open:
+        return bool(run.config.source.get("text"))
+    return find_space(config.space).centers == "sphere"
 
 
-def find_text_levels(run: Run, chosen: str | None) -> None:
-    """Keep three answers of a run of texts, and name the groups of the one that is shown."""
-    rows = list(run.store.rows("clusters", "ORDER BY cluster_id"))
-    if run.config.model_config.n_clusters is not None or not rows:
-        return
+def find_topic_levels(run: Run, chosen: str | None = None) -> None:
+    """Keep three answers of a run of texts or vectors; name the groups of texts that are shown.
+
+    With `n_clusters` the default one has about so many groups. Labels stay as they are.
+    """
     run.lock()
-    ids = np.array([row["cluster_id"] for row in rows])
+    rows = list(run.store.rows("clusters", "ORDER BY cluster_id"))
+    is_text, wanted = bool(run.config.source.get("text")), run.config.model_config.n_clusters
+    penalties = run.penalties
+    if penalties is None:
+        return
+    options: dict[str, Any] = {}
+    if wanted is not None:
+        options["n_groups"] = max(round(sum(check_range("n_clusters", wanted)) / 2), 1)
+    if not is_text:
+        options["least_cosine"] = 1.0 - penalties.new_penalty / 2.0
+    ids = np.array([row["cluster_id"] for row in rows], dtype=np.int64)
     sizes = np.array([row["n_points"] for row in rows])
-    centers = np.stack([np.frombuffer(row["center"]) for row in rows])
+    centers = np.stack([np.frombuffer(row["center"]) for row in rows]) if rows else np.empty((0, 1))
+    if rows and run.memory is not None:
+        centers = run.memory.space_or_raw.to_points(centers)
     order = np.argsort(-sizes, kind="stable")[::-1]  # the largest of a group is written last
     windows = [seen for _, seen in ids_by_window(run.store)]
     levels = []
-    for name, groups in sorted(text_levels(centers, sizes).items(), key=_rank):
-        roots = np.empty(groups.max() + 1, dtype=np.int64)
+    for name, groups in sorted(topic_levels(centers, sizes, **options).items(), key=_rank):
+        roots = np.empty(groups.max(initial=-1) + 1, dtype=np.int64)
         roots[groups[order]] = ids[order]
         found = roots[groups]
         n_seen = [len(np.unique(found[np.searchsorted(ids, seen)])) for seen in windows]
         levels.append(Level(name, ids, found, float(np.mean(n_seen)), 0.0))
     store_levels(run.store, levels, chosen)
-    shown = run.groups.merged
-    names = name_groups(run, {k: shown.get(k, k) for k in ids.tolist()})
-    run.store.note({WORDS: {str(k): name for k, name in names.items()}})
+    if is_text:
+        shown = run.groups.merged
+        names = name_groups(run, {k: shown.get(k, k) for k in ids.tolist()})
+        run.store.note({WORDS: {str(k): name for k, name in names.items()}})
 
 
 def _rank(level: tuple[str, IntArray]) -> int:
