@@ -3,7 +3,8 @@
 The scale comes from pairs of rows. Pairs from one cluster have a high cosine, so the low cosines
 are of unrelated pairs: `unrelated` is as far above the median as the lowest hundredth is below it.
 Five cosines from half to twice of it are tried. The one is chosen at which a row is most similar to
-the other rows of its cluster; a row that is alone counts as unrelated (decision 0026).
+the other rows of its cluster, where a row that is alone counts as unrelated and twice as many
+clusters must make rows more similar by a tenth (decision 0026).
 """
 
 import math
@@ -30,7 +31,8 @@ _UNRELATED = 0.01  # share of unrelated pairs above the scale
 _STEPS = (0.5, 0.7, 1.0, 1.4, 2.0)  # cosines that are tried, in units of the scale
 _FOR_NUMBER = tuple(0.25 * 1.25**k for k in range(16))  # the same where a number is asked for
 _HIGHEST = 0.9  # of the way from the median to 1
-_EQUAL = 0.99  # of the highest similarity: the lowest cosine of equally good ones is taken
+_GAIN = 1.1  # times the similarity, that twice as many clusters must give
+_EQUAL = 0.99  # of the best: the lowest cosine of equally good ones is taken
 _CLEAR = 1.4  # times the cosine, for the similarity within clusters that are groups
 _MOST_ALONE, _MOST_TOGETHER = 0.3, 0.8  # of the rows: more is no clustering
 _DIGITS = 3
@@ -82,7 +84,7 @@ def choose_cosine(
         trials.append(_try(sample, times, rows, cosine, low, penalties_at(cosine)))
         if _is_past_best(trials, hint):
             break
-    best = _best(trials, hint)
+    best = _best(trials, hint, low)
     doubts = _doubts(best, low, is_known=is_known, is_free=hint is None)
     tried_out = {one.cosine: _candidate(one, penalties_at(one.cosine)) for one in trials}
     return Suggestion(
@@ -169,11 +171,18 @@ def _is_past_best(trials: list[_Trial], hint: Hint | None) -> bool:
     return len(trials) > 1 and trials[-1].similarity < _EQUAL * trials[-2].similarity
 
 
-def _best(trials: list[_Trial], hint: Hint | None) -> _Trial:
+def _best(trials: list[_Trial], hint: Hint | None, low: float) -> _Trial:
     if hint is not None:
         return min(trials, key=lambda one: _away(one.n_clusters, hint))
-    highest = max(one.similarity for one in trials)
-    return next(one for one in trials if one.similarity >= _EQUAL * highest)
+    scores = [_score(one, low) for one in trials]
+    return next(
+        one for one, score in zip(trials, scores, strict=True) if score >= _EQUAL * max(scores)
+    )
+
+
+def _score(trial: _Trial, low: float) -> float:
+    n_clusters = len(np.unique(trial.labels))
+    return max(trial.similarity - low, 0.0) / _GAIN ** math.log2(n_clusters)
 
 
 def _away(n_clusters: float, hint: Hint) -> float:
@@ -188,9 +197,9 @@ def _candidate(trial: _Trial, penalties: Penalties) -> Candidate:
 
 def _reason(best: _Trial, n_trials: int, unrelated: float) -> str:
     return (
-        f"{n_trials} cosines were tried; at this one, a row has the highest cosine to the other "
-        f"rows of its cluster ({best.similarity:.2g}). Unrelated rows have less than "
-        f"{unrelated:.2g}."
+        f"{n_trials} cosines were tried; this one gives the most similar clusters for their "
+        f"number: a row has a cosine of {best.similarity:.2g} to the rest of its cluster, "
+        f"unrelated rows less than {unrelated:.2g}."
     )
 
 

@@ -12,6 +12,7 @@ from dynmeans.records.arrays import FloatArray, IntArray
 _LARGEST = 500  # clusters that Ward's method joins; it takes the square of them in memory
 _ROUNDS = 30  # of k-means
 _MIN_TEXTS = 10  # fewer are no topic of their own at the default level
+_MOST_FAR = 1 / 3  # of the rows
 _COARSE = 20  # groups that a reader can keep in mind
 _TINY = 1e-12
 
@@ -38,6 +39,28 @@ def group_topics(centers: FloatArray, n_texts: FloatArray, n_groups: int) -> Int
     names = np.empty(groups.max() + 1, dtype=np.int64)
     names[np.unique(groups)[np.argsort(places)]] = np.arange(len(places))
     return names[groups]
+
+
+def set_far_apart(
+    levels: dict[str, IntArray], centers: FloatArray, n_rows: FloatArray, least_cosine: float
+) -> int | None:
+    """Put clusters that fit no group of the default level into one more group; return its number.
+
+    They are those whose cosine to the direction of their group is below `least_cosine`. None if
+    there is none, or if they hold a third of the rows: then groups are too few to have a direction.
+    """
+    groups = levels["default"]
+    mean = (n_rows[:, None] * centers).sum(axis=0) / n_rows.sum()
+    directions = _unit(centers - mean)
+    sums = np.zeros((groups.max() + 1, centers.shape[1]))
+    np.add.at(sums, groups, np.sqrt(n_rows)[:, None] * directions)
+    is_far = (directions * _unit(sums)[groups]).sum(axis=1) < least_cosine
+    if not 0 < n_rows[is_far].sum() < _MOST_FAR * n_rows.sum():
+        return None
+    for name in ("coarse", "default"):
+        apart = np.where(is_far, levels[name].max() + 1, levels[name])
+        levels[name] = np.unique(apart, return_inverse=True)[1]
+    return int(levels["default"].max())
 
 
 def topic_levels(

@@ -31,16 +31,23 @@ def topic_name(
 
 
 def new_words(
-    words: Mapping[str, int], n_texts: int, before: Mapping[str, int], n_before: int
+    words: Mapping[str, int],
+    n_texts: int,
+    before: Mapping[str, int],
+    n_before: int,
+    n_unlisted: int = 0,
 ) -> str:
     """Name what is new in the texts of a window: words that the topic had less of before.
+
+    A word that is not in `before` may have been in `n_unlisted` texts.
 
     >>> new_words({"iraq": 9, "looting": 5, "war": 4}, 10, {"iraq": 80, "war": 60}, 90)
     'looting'
     """
     scores = {}
     for word, n in words.items():
-        usual = (before.get(word, 0) + 1.0) / (n_before + 2.0) if n_before else 1.0 / n_texts
+        n_seen = before.get(word, n_unlisted)
+        usual = (n_seen + 1.0) / (n_before + 2.0) if n_before else 1.0 / n_texts
         if n > 1 and n / n_texts > usual:
             scores[word] = n / n_texts * math.log(n / n_texts / usual)
     ranked = sorted(scores, key=lambda word: (-scores[word], word))

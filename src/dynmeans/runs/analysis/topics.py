@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dynmeans.families.levels import LEVELS, Level
+from dynmeans.families.levels import DEFAULT, LEVELS, Level
 from dynmeans.follow.clusterers import OURS
 from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.numbers import check_range
@@ -19,7 +19,8 @@ from dynmeans.runs.store.run_tables import ids_by_window, window_names, words_se
 from dynmeans.runs.store.schema import WORD_TABLE
 from dynmeans.runs.texts import table_of, topics_of
 from dynmeans.spaces.named import find_space
-from dynmeans.words.topic_groups import topic_levels
+from dynmeans.words.stop_words import ENGLISH
+from dynmeans.words.topic_groups import set_far_apart, topic_levels
 from dynmeans.words.topic_names import topic_name
 from dynmeans.words.topics import Topic
 
@@ -46,14 +47,20 @@ def name_groups(run: Run, roots: Mapping[int, int]) -> dict[int, str]:
 
 
 def stop_word_note(run: Run) -> ArgumentText | None:
-    """Return which of the largest topics are named by words that occur in any context."""
+    """Return which of the largest topics are named by stop words.
+
+    One topic named only by listed ones is enough, or two by words that occur in any context.
+    """
     if not run.config.source.get("text"):
         return None
     topics = topics_of(run.store)
     largest = sorted(topics, key=lambda k: (-topics[k].n_texts, k))[:_LARGEST]
-    first = [topics[k].name.partition(", ")[0] for k in largest if topics[k].n_texts >= _MIN_TEXTS]
-    common = table_of(run.store, run.config.source).are_common(first)
-    if len(common) < 2:
+    named = [topics[k].name.split(", ") for k in largest if topics[k].n_texts >= _MIN_TEXTS]
+    first = [words[0] for words in named]
+    listed = {words[0] for words in named if ENGLISH.issuperset(words)}
+    in_any = set(table_of(run.store, run.config.source).are_common(first))
+    common = [word for word in dict.fromkeys(first) if word in listed | in_any]
+    if not listed and len(common) < 2:
         return None
     return ArgumentText(
         f"{len(common)} of the {len(first)} largest topics are named by words that occur in any "
@@ -92,10 +99,14 @@ def find_topic_levels(run: Run, chosen: str | None = None) -> None:
     centers = np.stack([np.frombuffer(row["center"]) for row in rows]) if rows else np.empty((0, 1))
     if rows and run.memory is not None:
         centers = run.memory.space_or_raw.to_points(centers)
+    found_levels, rest = topic_levels(centers, sizes, **options), None
+    if is_text and wanted is not None and rows:
+        least_cosine = 1.0 - penalties.new_penalty / 2.0
+        rest = set_far_apart(found_levels, centers, sizes, least_cosine)
     order = np.argsort(-sizes, kind="stable")[::-1]  # the largest of a group is written last
     windows = [seen for _, seen in ids_by_window(run.store)]
     levels = []
-    for name, groups in sorted(topic_levels(centers, sizes, **options).items(), key=_rank):
+    for name, groups in sorted(found_levels.items(), key=_rank):
         roots = np.empty(groups.max(initial=-1) + 1, dtype=np.int64)
         roots[groups[order]] = ids[order]
         found = roots[groups]
@@ -105,6 +116,9 @@ def find_topic_levels(run: Run, chosen: str | None = None) -> None:
     if is_text:
         shown = run.groups.merged
         names = name_groups(run, {k: shown.get(k, k) for k in ids.tolist()})
+        if rest is not None and (chosen is None or chosen == DEFAULT):
+            far = ids[found_levels["default"] == rest]
+            names[shown.get(int(far[0]), int(far[0]))] = SMALL
         run.store.note({WORDS: {str(k): name for k, name in names.items()}})
 
 
@@ -123,6 +137,7 @@ def topic_table(run: Run) -> pa.Table:
     topics, places = np.unique(ids, return_inverse=True)
     sizes = np.bincount(places, n_texts, len(topics))
     listed = [t for t in np.lexsort((topics, -sizes)) if sizes[t] >= _MIN_TEXTS]
+    listed.sort(key=lambda t: edits.name_of(int(topics[t])) == SMALL)  # stable: the last
     members = [np.flatnonzero(places == t) for t in listed]
     shown = topics[listed].tolist()
     names = [edits.name_of(k) for k in shown]
