@@ -141,7 +141,7 @@ class ClusterResult:
 
     @property
     def levels(self) -> LevelsShown | None:
-        """Three answers side by side: "fine", "default" and "coarse"; None for texts."""
+        """Three answers side by side, "fine", "default" and "coarse"; None where none were found."""
         with self.run() as run:
             return levels_shown(run)
 
