@@ -16,6 +16,7 @@ CLANG_CXX = $(or $(shell command -v clang++),$(shell $(BIN)/python -c 'import zi
 REPORTS := $(CURDIR)/build/sanitizer-report
 # Real flights of the aircraft experiment; without them that part of reproduce-full is left out.
 FLIGHTS := ../shared/data/sfo_swim
+GIVEN := cre gas hotel insects kdd keystroke reuters squares surr tweets
 # The versions in requirements/, checked by their hashes; LOCKED=no takes the newest ones.
 LOCKED ?= $(shell $(PYTHON) -c 'import sys; print("yes" if sys.version_info < (3, 14) else "no")')
 IS_LOCKED := $(filter yes,$(LOCKED))
@@ -73,8 +74,9 @@ bench: $(DEV_READY)  ## Timings, each beside something that runs in the same pro
 	$(BIN)/python -m tools.fill_pages
 	$(BIN)/python -m benchmarks.pages.age
 
-compare: $(DEV_READY)  ## Measure the rows of dynmeans on the page How it compares again, after a change of defaults.
+compare: $(DEV_READY)  ## Measure what a change of defaults changes on How it compares and Real streams; resumes where it stopped.
 	$(BIN)/python -m benchmarks.compare --again dynmeans
+	$(BIN)/python -m benchmarks.quality.real_streams --only $(GIVEN) --again split label-free
 	$(BIN)/python -m tools.fill_pages
 
 pages: $(DEV_READY)  ## Fill the tables and numbers on all pages from the committed results.

@@ -5,6 +5,7 @@ import json
 import os
 import platform
 import subprocess
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ import numpy as np
 from dynmeans.engine.compiled import INSTRUCTION_SET, compiled
 
 RESULTS = Path(__file__).parent / "results"
+# What the figures depend on, besides data and versions.
+_CODE = ("src", "native", "benchmarks", ":!benchmarks/results", ":!benchmarks/pages")
 _PACKAGES = ("dynmeans", "numpy", "scipy", "scikit-learn")
 
 
@@ -58,6 +61,15 @@ def commit() -> str | None:
     command = ["git", "-C", str(RESULTS.parent), "rev-parse", "--short", "HEAD"]
     found = subprocess.run(command, capture_output=True, text=True)
     return found.stdout.strip() or None
+
+
+@cache
+def is_unchanged_since(begin: str | None) -> bool:
+    """Whether the code of a commit is what runs now: what it measured need not be repeated."""
+    if begin is None:
+        return False
+    command = ["git", "-C", str(RESULTS.parents[1]), "diff", "--quiet", begin, "--", *_CODE]
+    return begin == commit() or subprocess.run(command, capture_output=True).returncode == 0
 
 
 def write_results(name: str, results: dict[str, Any], folder: Path = RESULTS) -> None:

@@ -46,8 +46,8 @@ figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained"
 tried = suggestion.candidates
 left.scatter(
     [candidate.penalties.new_penalty for candidate in tried],
-    [candidate.bits for candidate in tried],
-    c=np.log2([candidate.n_clusters for candidate in tried]),
+    [candidate.description_bits for candidate in tried],
+    c=np.log2([candidate.n_clusters_per_batch for candidate in tried]),
 )
 left.axvline(chosen.new_penalty, color="black", ls=":")
 left.set(xscale="log", xlabel="new_penalty", ylabel="bits per point", title="What was tried")

@@ -135,7 +135,7 @@ def _dense(windows: Windows) -> Any:
 
 
 def given(folder: Path) -> Iterator[tuple[str, Windows, Any]]:
-    """Yield the given sets: labelled streams of SVD vectors, and the sparse rows of News-T."""
+    """Yield the given sets: labeled streams of SVD vectors, and the sparse rows of News-T."""
     for name in ("tweets", "reuters"):
         kept = np.load(folder / "real_streams" / f"{name}.npz")
         yield f"{name}, SVD", np.split(kept["X"], np.cumsum(kept["sizes"])[:-1]), kept["y"]

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from benchmarks.machine import RESULTS, commit, machine
+from benchmarks.machine import RESULTS, commit, is_unchanged_since, machine
 
 Row = dict[str, Any]
 KEYS = ("data", "seed", "method")  # what names a row
@@ -20,8 +20,8 @@ class Rows:
     name : str
         Name of the file in benchmarks/results/compare.
     again : str, optional
-        Rows whose method has this in its name are measured again, unless they were measured at
-        this commit: a run that was stopped continues.
+        Rows whose method has this in its name are measured again, unless the code has not changed
+        since they were measured: a run that was stopped continues.
     only : str, optional
         Rows that have not this in their data or method are left out.
     """
@@ -29,7 +29,6 @@ class Rows:
     def __init__(self, name: str, again: str | None = None, only: str = "") -> None:
         self.path = RESULTS / "compare" / f"{name}.json"
         self.again, self.only = again, only
-        self._commit = commit()
 
     def read(self) -> list[Row]:
         """Return the rows that there are."""
@@ -41,7 +40,7 @@ class Rows:
         text = f"{key['data']}, {key['method']}"
         is_again = self.again is not None and self.again in key["method"]
         found = [row["commit"] for row in self.read() if _name(row) == name]
-        if self.only not in text or (found and (not is_again or found == [self._commit])):
+        if self.only not in text or (found and (not is_again or is_unchanged_since(found[0]))):
             return
         row = measured(key, score)
         print(" ".join(f"{name}={value}" for name, value in row.items()), flush=True)

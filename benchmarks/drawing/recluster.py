@@ -20,7 +20,7 @@ from browser import find_browser, open_browser
 from dynmeans import DynamicMeans, Penalties
 from dynmeans.datasets.moving_gaussians import moving_gaussians
 from dynmeans.report import report_data, write_report
-from dynmeans.report.recluster_settings import Trial
+from dynmeans.report.recluster_settings import ReclusterSettings
 
 DRAG = """
 const [slide, done] = [document.getElementById("trial-slide"), arguments[1]];
@@ -54,7 +54,7 @@ def make_page(n_points: int, folder: Path) -> Path:
     penalties = Penalties(0.04, max_gap=6, reach=2)
     model = DynamicMeans(penalties=penalties, random_state=0)
     _, history = model.fit_sequence(stream.batches)
-    data = report_data(history, points=stream.batches).with_recluster(Trial(penalties))
+    data = report_data(history, points=stream.batches).with_recluster(ReclusterSettings(penalties))
     return write_report(data, folder / f"{n_points}.html")
 
 

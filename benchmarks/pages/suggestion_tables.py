@@ -24,7 +24,7 @@ KINDS = {
 }
 # Words that only one warning has, before and after it was rewritten.
 WARNINGS = {
-    "labels change with a slightly different `new_penalty` or order of rows": (
+    "labels change with a slightly different `new_penalty` or seed": (
         "a slightly other|with a slightly different"
     ),
     "clusters touch, like parts of a larger shape": "lie against the next|that touch another",

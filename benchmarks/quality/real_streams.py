@@ -5,7 +5,7 @@ sizes: rows, true labels with -1 for none, rows of each batch) in place of the s
 stream is clustered by `dynmeans.cluster` with nothing given but a seed, at each level, with the
 hint and with each search, and by others. Every row is written to
 benchmarks/results/quality/real_streams.json; one that is there already is not measured again unless
-``--again`` is part of its name.
+its name has a word of ``--again`` in it and the code has changed since.
 """
 
 import argparse
@@ -22,7 +22,7 @@ import pandas as pd
 from sklearn.metrics import normalized_mutual_info_score
 
 import dynmeans
-from benchmarks.machine import RESULTS, commit, machine, write_results
+from benchmarks.machine import RESULTS, commit, is_unchanged_since, machine, write_results
 from benchmarks.quality.real_peers import Found, peers
 from benchmarks.quality.ships import SHIPS, read_ships
 from dynmeans.families.levels import LEVELS
@@ -136,7 +136,7 @@ def main() -> None:
     parser.add_argument("files", nargs="*", type=Path, help=".npz files; else what is at hand")
     parser.add_argument("--only", nargs="*", help="names of streams")
     parser.add_argument("--rows", help="only rows whose name has this in it")
-    parser.add_argument("--again", help="measure rows again whose name has this in it")
+    parser.add_argument("--again", nargs="+", default=[], help="words in names of rows")
     parser.add_argument("--seeds", type=int, default=2)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -151,10 +151,11 @@ def main() -> None:
 
 def measure(name: str, batches: list[FloatArray], true: list[IntArray], options: Any) -> None:
     """Measure and write the rows of a stream that are not there."""
-    again = options.again
     for row, found in rows_of(batches, true, options.seeds).items():
-        is_there = row in _written()["streams"].get(name, {}).get("rows", {})
-        if (is_there and not (again and again in row)) or (options.rows or "") not in row:
+        before = _written()["streams"].get(name, {}).get("rows", {}).get(row)
+        is_again = any(word in row for word in options.again)
+        is_kept = before and (not is_again or is_unchanged_since(before.get("commit")))
+        if is_kept or (options.rows or "") not in row:
             continue
         started = time.perf_counter()
         tried = found()

@@ -147,7 +147,7 @@ def measure(task: Task, tuned: dict[str, Any]) -> dict[str, Any]:
         "max_gap_with_labels": tuned["max_gap"],
         "reach_with_labels": tuned["reach"],
         "n_true": int(np.mean([len(set(y[y >= 0].tolist())) for y in truth])),
-        "n_found": found.chosen.n_clusters,
+        "n_found": found.chosen.n_clusters_per_batch,
         "doubts": [str(doubt).split(":")[0] for doubt in found.warnings],
     }
 

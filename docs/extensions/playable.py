@@ -10,7 +10,7 @@ from dynmeans import DynamicMeans, Penalties
 from dynmeans.datasets.harbor import harbor_traffic
 from dynmeans.report import report_data, write_report
 from dynmeans.report.browser_page import write_browser_page
-from dynmeans.report.recluster_settings import Trial
+from dynmeans.report.recluster_settings import ReclusterSettings
 
 _WINDOW = 120.0  # seconds
 
@@ -38,7 +38,7 @@ def write_ships(path: Path) -> Path:
         times=[start + timedelta(seconds=float(number) * _WINDOW) for number in numbers],
         title="Ships around a harbor",
     )
-    return write_report(data.with_recluster(Trial(penalties)), path)
+    return write_report(data.with_recluster(ReclusterSettings(penalties)), path)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

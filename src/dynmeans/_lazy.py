@@ -11,6 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from dynmeans.inputs.old_names import suggest_attribute
+
 # The package that is missing, and the extra that brings it.
 EXTRAS = {
     "aiohttp": "remote",
@@ -44,7 +46,8 @@ def public_names(
 
     def load(name: str) -> Any:
         if name not in homes:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            message = f"module {package!r} has no attribute {name!r}"
+            raise AttributeError(f"{message}.{suggest_attribute(name)}")
         home = homes[name]
         if home == package:  # A package within this one.
             return importlib.import_module(f"{package}.{name}")

@@ -161,7 +161,7 @@ def test_predict_says_minus_one_beyond_lambda():
         ({"time_limit": -1.0}, ValueError, "time_limit must be greater than 0, got -1.0"),
         ({"max_batches": 0}, ValueError, "max_batches must be at least 1, got 0"),
         ({"patience": 0}, ValueError, "patience must be at least 1, got 0"),
-        ({"patience": None}, ValueError, "nothing would end the run"),
+        ({"patience": None}, ValueError, "without one of them, the run does not end"),
         ({"tol": -1.0}, ValueError, "tol must be at least 0"),
         ({"holdout_size": 0}, ValueError, "holdout_size must be at least 1, got 0"),
         ({"span": 0.5}, ValueError, "span must be at least 1, got 0.5"),

@@ -268,7 +268,7 @@ def test_events_are_listed_and_filtered(run, capsys):
 
 def test_events_of_a_cluster_that_is_not_there_are_an_error(run, capsys):
     message = error_of(capsys, "events", run, "--cluster", "999")
-    assert "cluster 999 does not exist; the run has " in message
+    assert "cluster 999 does not exist. Use `dynmeans clusters RUN`" in message
 
 
 def test_events_of_a_cluster_without_such_events_are_none(run, capsys):
@@ -290,7 +290,7 @@ def test_one_of_a_thing_is_told_in_the_singular(tmp_path, monkeypatch, capsys):
         in told[0]
     )
     assert told[1] == "already complete: 1 window. Run: run\n"
-    assert "windows   1 (1 step of time)" in told[2]
+    assert "windows   1 (1 step)" in told[2]
     assert "labels    1 file, " in told[2]
     assert told[3] == "1 row: labels.csv\n"
 
@@ -375,7 +375,7 @@ def test_suggested_penalties_are_kept_when_the_run_goes_on(rows, capsys):
 
 def test_a_number_of_clusters_is_refused_beside_the_penalty_it_would_choose(rows, capsys):
     message = error_of(capsys, "cluster", rows, *USUAL, "--n-clusters", "4", "-o", "run")
-    assert "give either --n-clusters or --new-penalty, and not both" in message
+    assert "--n-clusters cannot be combined with --new-penalty" in message
 
 
 def test_local_dates_are_read_where_their_form_is_told(tmp_path, monkeypatch, capsys):

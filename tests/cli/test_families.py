@@ -41,14 +41,14 @@ def test_pieces_of_a_ring_are_one_family_of_a_finished_run(run, capsys):
     assert main(["families", run]) == 0
     assert " in 2 families at level " in capsys.readouterr().out
     assert main(["families", run, "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)["identities"]
+    rows = json.loads(capsys.readouterr().out)["clusters"]
     assert len({row["family_id"] for row in rows}) == 3
 
 
 def test_level_below_all_joins_leaves_every_cluster_by_itself(run, capsys):
-    assert main(["families", run, "--level", "-8", "--json"]) == 0
+    assert main(["families", run, "--family-level", "-8", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["n_families"] == len(found["identities"]) - 1 > 3  # the stray row is an outlier
+    assert found["n_families"] == len(found["clusters"]) - 1 > 3  # the stray row is an outlier
 
 
 def test_cluster_finds_families_too(rows, capsys):

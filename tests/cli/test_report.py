@@ -53,7 +53,7 @@ def test_report_tells_machines_what_it_wrote(run_folder, tmp_path, capsys):
 def test_report_draws_the_axes_asked_for(run_folder, tmp_path):
     page = tmp_path / "page.html"
     assert main(["report", run_folder, "-o", str(page), "--axes", "time, y"]) == 0
-    assert page_data(page)["view"] == [-1, 1]
+    assert page_data(page)["initial_axes"] == [-1, 1]
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_the_demo_does_the_whole_job_and_ends_by_naming_the_report(tmp_path, cap
     assert capsys.readouterr().out.splitlines()[-1] == str(report)
     packed = page_data(report)
     happened = base64.b64decode(packed["chunks"][0]["events"]["kinds"])
-    kinds = {packed["kinds"][row] for row in happened}
+    kinds = {packed["event_kinds"][row] for row in happened}
     assert {"born", "vanished", "returned", "forgotten"} <= kinds
     assert packed["n_clusters"] >= 10
     labels = (tmp_path / "demo" / "labels.csv").read_text().splitlines()
@@ -148,7 +148,7 @@ def test_report_shows_two_runs_side_by_side(run_folder, tmp_path, capsys):
     options = ["--time", "at", "--every", "1", "-f", "x,y", "--new-penalty", "900", "-q"]
     assert main(["cluster", str(tmp_path / "ships.csv"), *options, "-o", str(coarse)]) == 0
     assert main(["report", run_folder, "-o", str(page), "--compare-with", str(coarse)]) == 0
-    other = json.loads(page.read_text().split('id="report-data-beside">')[1].split("</script>")[0])
+    other = json.loads(page.read_text().split('id="report-data-compare">')[1].split("</script>")[0])
     assert page_data(page)["title"] == "Clusters of ships.csv, run"
     assert (other["title"], other["n_clusters"]) == ("Clusters of ships.csv, coarse", 1)
 

@@ -48,7 +48,9 @@ def test_it_prints_options_for_cluster_and_an_explanation(table, capsys):
 def test_json_holds_the_choice_and_all_candidates(table, capsys):
     found = json.loads(printed(capsys, table, "-f", "x,y", "--window-column", "step", "--json"))
     assert found["new_penalty"] == suggest_penalties(STREAM.batches).new_penalty
-    assert {"bits", "n_clusters", "n_clusters_total", "penalties"} == set(found["candidates"][0])
+    assert {"description_bits", "n_clusters_per_batch", "n_clusters_total", "penalties"} == set(
+        found["candidates"][0]
+    )
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def test_rows_that_lack_a_value_or_a_time_have_no_label_and_are_told(frame):
         found = dynmeans.cluster(holed, **WHEN)
     assert found.labels.index[found.labels.isna()].sort_values().tolist() == ["row 5", "row 7"]
     assert found.status.n_dropped_rows == 2
-    assert found.missing == {"x": 1, "when": 1}
+    assert found.missing_counts == {"x": 1, "when": 1}
     assert "2 rows were left out" in found.summary()
 
 
@@ -234,7 +234,7 @@ def test_a_named_cluster_is_named_everywhere(frame, tmp_path):
 
 
 def test_messages_name_the_arguments_of_this_call(frame):
-    with pytest.raises(ValueError, match=r"^n_clusters chooses lambda"):
+    with pytest.raises(ValueError, match=r"^n_clusters cannot be combined with new_penalty"):
         dynmeans.cluster(frame, new_penalty=1.0, n_clusters=3, **WHEN)
     with pytest.raises(TypeError, match=r"no argument 'length'\. There are frame"):
         dynmeans.cluster(frame, length="1d", **WHEN)
@@ -280,5 +280,5 @@ def test_dates_among_moments_leave_them_their_hours(is_first):
     column = [day, *moments] if is_first else [*moments, day]
     frame = pd.DataFrame({"x": 1.0, "when": pd.Series(column, dtype=object)})
     found = dynmeans.cluster(frame, features=["x"], time="when", every="1h", new_penalty=1)
-    with found.run() as run:
+    with found.open_run() as run:
         assert run.status().n_windows == 5

@@ -123,7 +123,7 @@ def test_small_clusters_are_noise_in_every_view_until_they_are_pinned(frame, fou
     written = pd.read_csv(least.write_labels(tmp_path / "rows.csv"))
     np.testing.assert_array_equal(written["cluster_id"], least.labels)
     small = found.clusters.set_index("cluster_id")["n_points"].idxmin()
-    with least.run() as run:
+    with least.open_run() as run:
         run.pin_cluster(int(small))
         assert small in set(run.clusters()["cluster_id"])
 

@@ -129,7 +129,7 @@ def test_an_array_a_list_column_and_a_polars_array_give_the_same_labels():
     polars = pl.DataFrame({"when": frame["when"], "embedding": rows})
     by_polars = dynmeans.cluster(polars, features=["embedding"], **options)
     assert by_list.labels.tolist() == by_array.labels.tolist() == by_polars.labels.to_list()
-    with by_list.run() as run:
+    with by_list.open_run() as run:
         assert run.config.features[:2] == ("embedding[0]", "embedding[1]")
         assert (run.config.model_config.space, run.config.model_config.search) == (
             "cosine:centered",
@@ -236,7 +236,7 @@ def test_a_timeline_has_the_names_of_clusters(found):
 
 def test_text_is_clustered_by_another_method_on_the_default_search(news):
     found = dynmeans.cluster(news[0], text="headline", method="hdbscan", **WEEKLY)
-    with found.run() as run:
+    with found.open_run() as run:
         model_config = run.config.model_config
     assert (model_config.method, model_config.search) == ("hdbscan", "split")
     assert adjusted_rand_score(news[0]["topic"], found.labels) >= 0.5

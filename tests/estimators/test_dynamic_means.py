@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from hypothesis import given, settings
+from sklearn.exceptions import NotFittedError
 from streams import batch_lists
 
 from dynmeans import DDPMixture, DPMeans, DynamicMeans, Penalties, step
@@ -193,9 +194,30 @@ def test_history_after_a_restore_goes_on_in_time(stream):
     assert restored.partial_fit(stream.batches[3]).history_[-1].time == 8.5
 
 
-def test_events_before_the_first_batch_are_refused_in_words():
-    with pytest.raises(AttributeError, match="events_ is not available before the first batch"):
-        DynamicMeans(1.0).events_  # noqa: B018
+FITTED = ("labels_", "cluster_ids_", "penalties_", "events_", "cost_", "memory_", "n_steps_")
+
+
+@pytest.mark.parametrize(
+    ("model", "names"),
+    [
+        (DynamicMeans(1.0), FITTED),
+        (DPMeans(1.0), ("labels_", "cluster_ids_", "penalties_", "memory_", "cost_")),
+        (DDPMixture(), ("labels_", "cluster_ids_", "state_", "result_", "n_iter_", "cost_")),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_result_that_is_read_before_the_first_batch_raises_not_fitted(model, names):
+    for name in names:
+        assert not hasattr(model, name)
+        with pytest.raises(
+            NotFittedError, match=r"has not clustered a batch yet. Call .*fit first"
+        ):
+            getattr(model, name)
+
+
+def test_a_history_that_is_not_kept_names_the_parameter():
+    with pytest.raises(AttributeError, match=r"history_ is available .* keep_history=True"):
+        DynamicMeans(1.0).history_  # noqa: B018
 
 
 @pytest.mark.parametrize("memory", [None, "memory.npz"])

@@ -16,7 +16,7 @@ def test_families_batch_by_batch_are_those_of_the_whole_sequence():
     model = DynamicMeans(0.3, families=True, random_state=0)
     labels = [model.partial_fit(batch).labels_ for batch in batches]
     found = find_families(batches, labels)
-    np.testing.assert_array_equal(model.families_.family_of_identity, found.family_of_identity)
+    np.testing.assert_array_equal(model.families_.family_of_cluster, found.family_of_cluster)
     np.testing.assert_array_equal(model.family_labels_, found.map_labels(labels[-1]))
 
 

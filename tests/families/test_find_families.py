@@ -123,7 +123,7 @@ def test_order_of_rows_does_not_matter():
         [part[o] for part, o in zip(labels, orders, strict=True)],
     )
     plain = find_families(batches, labels)
-    np.testing.assert_array_equal(shuffled.family_of_identity, plain.family_of_identity)
+    np.testing.assert_array_equal(shuffled.family_of_cluster, plain.family_of_cluster)
 
 
 def test_tree_shows_the_evidence_of_every_join():
@@ -132,7 +132,7 @@ def test_tree_shows_the_evidence_of_every_join():
     touching = frame[frame.level < 0]
     assert len(touching) == 6
     assert (touching.contact < 8).all()
-    assert (touching.n_together == 5).all()
+    assert (touching.n_shared_batches == 5).all()
     # Neighboring pieces of a bar lie one unit apart.
     np.testing.assert_allclose(touching.distance, 1.0, rtol=0.15)
 
@@ -149,7 +149,7 @@ def test_history_finds_the_families_of_its_batches():
     labels, history = DynamicMeans(0.3, random_state=0).fit_sequence(batches)
     direct = find_families(batches, labels)
     np.testing.assert_array_equal(
-        find_families(batches, history).family_of_identity, direct.family_of_identity
+        find_families(batches, history).family_of_cluster, direct.family_of_cluster
     )
 
 
@@ -167,7 +167,7 @@ def test_points_that_are_all_alike_are_one_cluster_each():
     [
         ({"level": "fine"}, 'level must be a number or "auto"'),
         ({"n_families": 0}, "n_families must be greater than 0"),
-        ({"level": 1.0, "n_families": 3}, "n_families chooses the level; give no level with it"),
+        ({"level": 1.0, "n_families": 3}, "n_families cannot be combined with level, got 3"),
         ({"labels": [[0, 0]]}, "labels must have one array for each of 5 batches"),
         ({"labels": [np.zeros(3, dtype=int)] * 5}, r"labels\[0\] must have an integer"),
     ],

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import dynmeans
 from dynmeans import (
     DDPMixture,
     DPMeans,
@@ -31,7 +32,8 @@ from dynmeans.follow.defaults import (
     defaults_of,
 )
 from dynmeans.follow.model_config import FIELDS, PARAMETERS, ModelConfig
-from dynmeans.inputs.old_names import OLD_COMMANDS, OLD_NAMES
+from dynmeans.inputs.input_error import InputError
+from dynmeans.inputs.old_names import OLD_ATTRIBUTES, OLD_COMMANDS, OLD_NAMES
 from dynmeans.runs.cluster_job import ClusterJob
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import WindowOptions
@@ -234,6 +236,35 @@ def test_an_old_name_of_an_option_is_answered_with_the_present_one(old, capsys):
 def test_an_old_name_of_a_command_is_answered_with_the_present_one(old, capsys):
     assert main([old]) == 2
     assert f"Did you mean '{OLD_COMMANDS[old]}'?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("given", "new"),
+    [
+        ({"motion": "still"}, "random_walk"),
+        ({"motion": "steady"}, "constant_velocity"),
+        ({"space": "direction"}, "cosine"),
+        ({"space": "angle:24"}, "cyclic:24"),
+        ({"search": "depe"}, "deep"),
+    ],
+)
+def test_an_old_or_misspelled_value_is_answered_with_the_present_one(given, new):
+    with pytest.raises(InputError, match=rf"Did you mean '{new}'\?"):
+        ModelConfig(**given)
+
+
+def test_an_argument_that_was_removed_is_answered_with_the_reason():
+    with pytest.raises(TypeError, match="do not depend on the order of rows: omit it"):
+        DynamicMeans(order="row")
+
+
+def test_an_old_attribute_is_answered_with_the_present_one():
+    result = cluster(FRAME, window_column="t", features=["x", "y"], new_penalty=4.0)
+    for old in ("story", "links", "run", "missing"):
+        with pytest.raises(AttributeError, match=f"Did you mean '{OLD_ATTRIBUTES[old]}'"):
+            getattr(result, old)
+    with pytest.raises(AttributeError, match="Did you mean 'ModelConfig'"):
+        dynmeans.Recipe  # noqa: B018
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from dynmeans.follow.follow import follow, follow_all
 from dynmeans.follow.init_memory import begin
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.model_config import PARAMETERS, ModelConfig
-from dynmeans.follow.predict import distances, predict
+from dynmeans.follow.predict import distances_to_centers, predict
 from dynmeans.inputs.input_error import InputError
 from dynmeans.records.penalties import Penalties
 
@@ -111,7 +111,7 @@ def test_what_was_learned_travels_with_the_memory_and_rows_are_never_mixed_with_
     assert len(memory.clusters.ids) == 3
     found, _ = predict(model_config, memory, batches[-1])
     np.testing.assert_array_equal(found, labels[-1])
-    nearest = memory.clusters.ids[distances(memory, batches[-1]).argmin(axis=1)]
+    nearest = memory.clusters.ids[distances_to_centers(memory, batches[-1]).argmin(axis=1)]
     np.testing.assert_array_equal(nearest, labels[-1])
     np.testing.assert_allclose(np.sort(memory.centers[:, 1]), [0, 90, 190], atol=12)
 
@@ -151,7 +151,10 @@ def test_a_recipe_that_disagrees_with_the_memory_is_refused_by_name(batches, cha
         ({"random_state": -1}, "random_state must be None, an integer from 0 to 2"),
         ({"penalties": Penalties(1.0, max_gap=5, reach=1.5), "max_gap": 3}, "give either"),
         ({"drift": 0.5, "revival_penalty": 1.0}, "takes max_gap and reach"),
-        ({"new_penalty": 1.0, "n_clusters": 3}, "give either n_clusters or new_penalty"),
+        (
+            {"new_penalty": 1.0, "n_clusters": 3},
+            "n_clusters cannot be combined with new_penalty",
+        ),
         ({"penalties": 2.0, "new_penalty": 1.0}, "give either penalties or new_penalty"),
     ],
 )
@@ -173,7 +176,7 @@ def test_lambda_means_the_same_alone_and_by_name():
 
 def test_n_clusters_replaces_lambda_given_as_penalties_and_refuses_it_by_name():
     assert ModelConfig(4.0, n_clusters=3) == ModelConfig(n_clusters=3)
-    with pytest.raises(ValueError, match="chooses lambda"):
+    with pytest.raises(ValueError, match="cannot be combined with new_penalty"):
         ModelConfig(new_penalty=4.0, n_clusters=3)
 
 
@@ -212,7 +215,7 @@ def test_about_how_many_clusters_may_be_a_range(given):
     ("given", "rule"),
     [
         ("four", "a range such as 4-8, got 'four'"),
-        ((8, 4), "must rise"),
+        ((8, 4), "must have lowest <= highest"),
         ((1, 2, 3), "a pair"),
         ("0-4", "must be greater than 0"),
         ("-4", "a range such as 4-8"),

@@ -89,7 +89,7 @@ def used_once(n_steps=10):
 
 def test_a_choice_that_follows_nothing_is_not_taken():
     found = suggest(used_once())
-    n_seen = found.chosen.n_clusters * found.n_batches
+    n_seen = found.chosen.n_clusters_per_batch * found.n_batches
     assert (
         n_seen / found.chosen.n_clusters_total >= 2
         or "last longer than one batch" in found.warnings[0]
@@ -99,7 +99,7 @@ def test_a_choice_that_follows_nothing_is_not_taken():
 
 def test_about_so_many_clusters_fix_the_scale():
     batches = stream()
-    few, many = (suggest(batches, n_clusters=n).chosen.n_clusters for n in (2, 6))
+    few, many = (suggest(batches, n_clusters=n).chosen.n_clusters_per_batch for n in (2, 6))
     assert few == pytest.approx(2, rel=0.35)
     assert many == pytest.approx(6, rel=0.35)
 

@@ -31,7 +31,7 @@ def test_of_many_points_a_sample_is_searched_and_the_choice_is_the_same(few):
     found = suggest(STREAM.batches)
     assert (found.n_points, found.n_sampled_points) == (4800, 1600)
     assert "8 batches (4,800 points, 1,600 of them used) have 4 clusters" in (found.explanation)
-    assert (found.chosen.n_clusters, found.chosen.n_clusters_total) == (4.0, 4)
+    assert (found.chosen.n_clusters_per_batch, found.chosen.n_clusters_total) == (4.0, 4)
 
 
 def test_the_order_of_the_rows_does_not_change_the_sample():
@@ -48,4 +48,4 @@ def test_the_order_of_the_rows_does_not_change_the_sample():
 
 def test_about_so_many_clusters_are_found_on_a_sample_too(few):
     found = selection.suggest(STREAM.batches, n_clusters=4)
-    assert found.chosen.n_clusters == 4.0
+    assert found.chosen.n_clusters_per_batch == 4.0

@@ -22,7 +22,7 @@ def check_same(found, factor=1.0):
     p, q = found.penalties, FOUND.penalties
     assert p.new_penalty == pytest.approx(factor * q.new_penalty, rel=0.42)
     assert (p.max_gap, p.reach) == (q.max_gap, q.reach)
-    assert found.chosen.n_clusters == FOUND.chosen.n_clusters
+    assert found.chosen.n_clusters_per_batch == FOUND.chosen.n_clusters_per_batch
     assert found.chosen.n_clusters_total == FOUND.chosen.n_clusters_total
 
 
@@ -37,7 +37,7 @@ def test_the_suggested_penalties_find_the_clusters():
     model = DynamicMeans(p, random_state=0)
     labels, _ = model.fit_sequence(stream.batches)
     assert accuracy_global(stream.labels, labels) > 0.99
-    assert FOUND.chosen.n_clusters == 4.0
+    assert FOUND.chosen.n_clusters_per_batch == 4.0
     assert FOUND.chosen.n_clusters_total == 4
 
 
@@ -72,7 +72,9 @@ def test_a_generator_changes_the_visiting_orders():
     drawn = suggest(stream.batches, rng=np.random.default_rng(1))
     again = suggest(stream.batches, rng=np.random.default_rng(1))
     assert drawn == again
-    assert [c.bits for c in drawn.candidates] != [c.bits for c in fixed.candidates]
+    assert [c.description_bits for c in drawn.candidates] != [
+        c.description_bits for c in fixed.candidates
+    ]
 
 
 def test_a_row_of_weight_two_is_two_rows():
@@ -81,7 +83,7 @@ def test_a_row_of_weight_two_is_two_rows():
     found = suggest(BATCHES, sample_weight=weights)
     expected = suggest(repeated)
     assert found.penalties.new_penalty == pytest.approx(expected.penalties.new_penalty)
-    assert found.chosen.bits == pytest.approx(expected.chosen.bits)
+    assert found.chosen.description_bits == pytest.approx(expected.chosen.description_bits)
 
 
 def test_a_row_of_weight_zero_takes_no_part():
@@ -111,7 +113,7 @@ def test_empty_batches_let_time_pass():
 
 def test_one_batch_gives_lambda_and_leaves_the_rest_at_the_defaults():
     found = suggest(BATCHES[:1])
-    assert found.chosen.n_clusters == 4.0
+    assert found.chosen.n_clusters_per_batch == 4.0
     assert (found.penalties.max_gap, found.penalties.reach) == (6.8, 1.2)
     assert "single batch" in found.explanation
 

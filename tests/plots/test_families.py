@@ -12,11 +12,11 @@ from dynmeans.records.families import Families, FamilyTree
 # 0 and 2 touch (a contact of 3, a height of -5); 1 joins them at a squared distance of 16.
 TREE = FamilyTree(
     ids=np.array([0, 1, 2]),
-    joined=np.array([[2, 0], [1, 2]]),
+    children=np.array([[2, 0], [1, 2]]),
     heights=np.array([-5.0, 16.0]),
     distances=np.array([1.0, 16.0]),
     contacts=np.array([3.0, np.inf]),
-    together=np.array([1.0, 0.0]),
+    n_shared_batches=np.array([1.0, 0.0]),
 )
 
 

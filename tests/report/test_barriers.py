@@ -5,7 +5,7 @@ from report_pages import DESKTOP, PHONE, Page
 
 from dynmeans import Penalties
 from dynmeans.report import browser_page, report_data, write_report
-from dynmeans.report.recluster_settings import Trial
+from dynmeans.report.recluster_settings import ReclusterSettings
 
 SCREENS = [(DESKTOP, "light"), (DESKTOP, "dark"), (PHONE, "light")]
 
@@ -18,7 +18,7 @@ def page(driver):
 @pytest.fixture(scope="module")
 def report_with_panel(stream, tmp_path_factory):
     data = report_data(stream.history, points=stream.batches, title="Ships")
-    trial = Trial(Penalties(1.0, max_gap=5, reach=1.2))
+    trial = ReclusterSettings(Penalties(1.0, max_gap=5, reach=1.2))
     return write_report(data.with_recluster(trial), tmp_path_factory.mktemp("page") / "report.html")
 
 

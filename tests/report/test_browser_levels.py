@@ -191,7 +191,7 @@ def test_events_of_joined_clusters_are_those_of_the_run(page, joined):
     expected = events.to_numpy().tolist()
     assert sorted(shown) == sorted(expected)
     assert page.run("return dynmeansReport.store.batches.map((one) => one.nRemembered)") == [
-        record.n_remembered for record in found.run().history(labels=False, joined=True)
+        record.n_remembered for record in found.open_run().history(labels=False, joined=True)
     ]
 
 

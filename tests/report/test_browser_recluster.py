@@ -15,10 +15,12 @@ from dynmeans.engine.compiled import compiled
 from dynmeans.engine.sequence import step_sequence
 from dynmeans.records.orders import VisitingOrders
 from dynmeans.report import render_page, report_data, write_report
-from dynmeans.report.recluster_settings import Trial
+from dynmeans.report.recluster_settings import ReclusterSettings
 from dynmeans.spaces.cosine import unit_rows
 
-RUN = Trial(Penalties(1.0, max_gap=5, reach=1.2), random_state=3, command="dynmeans cluster a.csv")
+RUN = ReclusterSettings(
+    Penalties(1.0, max_gap=5, reach=1.2), random_state=3, command="dynmeans cluster a.csv"
+)
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +103,7 @@ def test_another_cosine_gives_the_labels_of_the_package_on_the_sphere(driver, tm
     ]
     model = DynamicMeans(0.5, max_gap=5, reach=1.2, space="cosine", n_init=1, random_state=3)
     _, history = model.fit_sequence(batches)
-    run = Trial(
+    run = ReclusterSettings(
         model.memory_.plan.penalties,
         random_state=3,
         n_init=1,

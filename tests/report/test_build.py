@@ -279,7 +279,7 @@ def test_a_page_has_velocities_and_the_length_of_a_step():
     np.testing.assert_allclose(data.clusters.velocities[-1], [2.0, 1.0], rtol=0.1)
     columns = pack_report(data)["chunks"][0]["clusters"]
     steps = np.frombuffer(base64.b64decode(columns["velocities"]), dtype="<i2").reshape(2, -1).T
-    velocities = steps / 32767 * columns["fastest"]
+    velocities = steps / 32767 * columns["max_speed"]
     np.testing.assert_allclose(velocities, data.clusters.velocities, atol=1e-4)
 
 

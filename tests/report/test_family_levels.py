@@ -41,7 +41,7 @@ def test_every_level_gives_the_shown_clusters_the_families_of_the_whole_tree(see
     kept = family_levels(families, shown)
     assert len(kept.heights) < 29
     for level in (-8.0, *families.levels):
-        groups = merge_groups(30, kept.joined[kept.heights <= level])
+        groups = merge_groups(30, kept.children[kept.heights <= level])
         np.testing.assert_array_equal(groups[shown], families.cut(level).map_labels(shown))
 
 
@@ -61,8 +61,8 @@ def test_a_size_that_means_nothing_is_refused(stream):
 def test_what_is_too_small_for_a_name_is_shown_with_its_home():
     families = tree_of(6, np.random.default_rng(0))
     homes = np.array([0, 1, 2, 3, 4, 2])
-    alone = replace(families, tree=replace(families.tree, joined=np.empty((0, 2), dtype=int)))
+    alone = replace(families, tree=replace(families.tree, children=np.empty((0, 2), dtype=int)))
     alone = replace(alone, tree=replace(alone.tree, heights=np.empty(0)), nearest_family=homes)
     kept = family_levels(alone, np.arange(6))
-    assert kept.joined.tolist() == [[2, 5]]
+    assert kept.children.tolist() == [[2, 5]]
     assert kept.heights[0] <= APART

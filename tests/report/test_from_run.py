@@ -114,7 +114,7 @@ def test_the_calls_that_are_copied_repeat_the_run(places):
     with Run.open("a run") as made:
         calls, labels = run_report(made).calls, made.labels()
     again = eval(calls["run"]["python"], {"dynmeans": dynmeans})
-    assert again.run().labels().equals(labels)
+    assert again.open_run().labels().equals(labels)
     words = shlex.split(calls["run"]["command"])
     assert words[:2] == ["dynmeans", "cluster"]
     assert words[-2:] == ["-o", "a run"]
@@ -130,11 +130,11 @@ def test_the_calls_for_detections_take_every_row_for_an_object(places):
     with Run.open("a run") as made:
         calls = run_report(made).calls["detections"]
     found = eval(calls["python"], {"dynmeans": dynmeans})
-    assert found.run().config.model_config.method == "detections"
-    assert found.run().config.model_config.min_batches == 2
+    assert found.open_run().config.model_config.method == "detections"
+    assert found.open_run().config.model_config.min_batches == 2
     assert _cluster(*shlex.split(calls["command"])[2:]) == 0
     with Run.open("a run-detections") as made:
-        assert made.labels().equals(found.run().labels())
+        assert made.labels().equals(found.open_run().labels())
 
 
 def _cluster(*words):

@@ -147,7 +147,7 @@ def test_a_cluster_that_is_not_there_is_refused_and_nothing_is_logged(folder):
     with Run.open(folder) as run:
         for edit in (lambda: run.name_cluster(9, "a"), lambda: run.merge_clusters(0, 9)):
             with pytest.raises(
-                ValueError, match="cluster 9 does not exist; the run has 4 clusters"
+                ValueError, match=r"cluster 9 does not exist\. Use `dynmeans clusters RUN`"
             ):
                 edit()
         assert run.edits.log == ()
@@ -225,7 +225,7 @@ def test_names_are_in_events_plots_and_the_report(folder, capsys):
     assert capsys.readouterr().out == "1  TUG 17\n"
     assert main(["events", "run", "--kind", "born", "--cluster", "1"]) == 0
     assert capsys.readouterr().out.endswith("born      1 (TUG 17)\n")
-    assert main(["families", "run", "--level", "1e9"]) == 0
+    assert main(["families", "run", "--family-level", "1e9"]) == 0
     assert capsys.readouterr().out.endswith("0: 0, 1 (TUG 17), 2, 3\n")
     with Run.open(folder) as run:
         assert run.events(cluster_id=1)["name"].unique().tolist() == ["TUG 17"]

@@ -80,14 +80,14 @@ def test_names_times_and_truth_of_rows_are_kept(run):
     run.process(Window(PLACES, row_ids=names, times=times, truth=np.array([7, 8, 7, 8])))
     labels = run.labels()
     assert labels["row_id"].tolist() == ["p", "q", "r", "s"]
-    assert labels["truth"].tolist() == [7, 8, 7, 8]
+    assert labels["true_label"].tolist() == [7, 8, 7, 8]
     assert str(labels["time"][1]) == "2024-01-02 00:00:00+00:00"
 
 
 def test_a_token_is_taken_in_once(run):
     first, second = batches_of(2)
-    assert run.process(first, token="epoch 17") == 1
-    assert run.process(second, token="epoch 17") == 0
+    assert run.process(first, idempotency_key="epoch 17") == 1
+    assert run.process(second, idempotency_key="epoch 17") == 0
     assert run.status().n_windows == 1
 
 
@@ -98,9 +98,9 @@ def test_the_batches_of_a_token_are_all_committed_or_none(tmp_path):
 
     with Run.create(tmp_path / "run", CONFIG) as run:
         with pytest.raises(OSError, match="went away"):
-            run.process(broken(), token="epoch 1", commit_seconds=0.0)
+            run.process(broken(), idempotency_key="epoch 1", commit_seconds=0.0)
         assert run.status().n_windows == 0
-        assert run.process(batches_of(2), token="epoch 1") == 2
+        assert run.process(batches_of(2), idempotency_key="epoch 1") == 2
 
 
 def test_what_was_taken_in_before_the_source_failed_is_kept(tmp_path):
@@ -127,7 +127,7 @@ def test_a_bad_batch_changes_nothing_and_the_run_goes_on(run):
 
 def test_batches_with_other_columns_than_the_first_are_refused(run):
     run.process(Window(PLACES))
-    with pytest.raises(ValueError, match=r"same columns.*now has.*truth \(int64\)"):
+    with pytest.raises(ValueError, match=r"same columns.*now has.*true_label \(int64\)"):
         run.process(Window(PLACES, truth=np.array([1, 2, 1, 2])))
     assert run.status().n_windows == 1
 
@@ -191,7 +191,7 @@ def test_points_are_counted_in_integers_unless_they_have_weights(run, weight, dt
     assert run.clusters()["n_points"].dtype == dtype
     assert run.history().to_frame("clusters")["n_points"].dtype == dtype
     assert describe_clusters(run).to_arrow()["n_points"].to_pandas().dtype == dtype
-    assert families_of_run(run).to_frame("identities")["n_points"].dtype == "int64"  # rows kept
+    assert families_of_run(run).to_frame("clusters")["n_points"].dtype == "int64"  # rows kept
 
 
 def test_a_forgotten_cluster_is_still_listed(run):
@@ -404,7 +404,7 @@ def test_every_commit_is_followed_up(tmp_path):
             before = len(calls)
             run.process(
                 [Window([[0.0, 0.0]]), Window([[0.1, 0.0]])],
-                token=token,
+                idempotency_key=token,
                 commit_seconds=seconds,
                 after_commit=lambda: calls.append(run.status().n_windows),
             )
@@ -447,9 +447,9 @@ def test_a_callback_that_fails_leaves_a_call_with_a_token_to_be_repeated(run):
         raise ValueError("a bug of the caller")
 
     with pytest.raises(ValueError, match="a bug"):
-        run.process(batches_of(3), token="today", on_window=look)
+        run.process(batches_of(3), idempotency_key="today", on_window=look)
     assert run.status().n_windows == 0
-    assert run.process(batches_of(3), token="today") == 3
+    assert run.process(batches_of(3), idempotency_key="today") == 3
 
 
 def test_what_fails_after_a_commit_loses_no_window(run, tmp_path):

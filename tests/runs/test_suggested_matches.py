@@ -49,7 +49,7 @@ def test_a_weekly_cluster_is_linked_to_the_last_of_its_kind(folder):
         assert [link.gap for link in links] == [6.0] * 3
         assert all(link.distance < 1.0 for link in links)
         words = format_suggested_matches(links, 3.0)
-    assert "3 clusters were born near a forgotten one" in words
+    assert "3 new clusters appeared near a forgotten one" in words
     assert "max_gap=8" in words
 
 
@@ -102,9 +102,9 @@ def test_one_call_shows_links_until_they_are_accepted():
     found = cluster(
         weekly_frame(), features=["x", "y"], window_column="day", new_penalty=4.0, max_gap=3.0
     )
-    assert "born near a forgotten one" in found.summary()
+    assert "appeared near a forgotten one" in found.summary()
     n_before = len(found.suggested_matches)
-    with found.run() as run:
+    with found.open_run() as run:
         run.merge_clusters(
             found.suggested_matches[0].cluster_id, found.suggested_matches[0].other_id
         )
@@ -124,4 +124,4 @@ def test_the_page_has_links_and_says_so(folder):
     with Run.open(folder) as run:
         data = run_report(run)
     assert [link[:2] for link in data.suggested_matches] == [(1, 2), (2, 3), (3, 4)]
-    assert any("born near a forgotten one" in told.text for told in data.warnings)
+    assert any("appeared near a forgotten one" in told.text for told in data.warnings)

@@ -140,7 +140,7 @@ def test_topics_come_in_the_number_asked_for_and_stay_in_one_group(news, tmp_pat
     assert found.labels.nunique() == 4
     assert len(found.topics) == 4
     assert found.topics["n_texts"].is_monotonic_decreasing
-    with found.run() as run:
+    with found.open_run() as run:
         assert run.levels.option("default")["n_clusters"] == 4
     assert (
         main(["labels", str(tmp_path / "run"), "--labels-only", "-o", str(tmp_path / "l.csv")]) == 0
@@ -241,7 +241,7 @@ def test_suggest_counts_topics_at_three_cosines(news, tmp_path, capsys):
 
 def test_the_page_shows_texts_and_words_of_topics(news, tmp_path):
     found = dynmeans.cluster(news, text="headline", **WEEKLY)
-    with found.run() as run:
+    with found.open_run() as run:
         lines = topic_lines(run)
         page = run_report(run)
     largest = int(found.topics["cluster_id"][0])

@@ -79,10 +79,10 @@ def test_a_reader_is_told_that_its_run_was_replaced(folder, query):
             lines = response.iter_lines()
             next(lines)
             replace(folder, 8)
-            assert "event: replaced" in list(lines)
+            assert "event: run_replaced" in list(lines)
         if "run=" in query:  # one that slept meanwhile
             with httpx.stream("GET", where, timeout=20) as response:
-                assert "event: replaced" in list(response.iter_lines())
+                assert "event: run_replaced" in list(response.iter_lines())
 
 
 def half_sent(address, n, text):

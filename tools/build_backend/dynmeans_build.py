@@ -1,6 +1,7 @@
 """The build backend: scikit-build-core, with a line about the progress of the compiler.
 
-pip shows no output of a build without -v, so the lines go to the terminal, if there is one.
+pip shows no output of a build without -v, so the lines go to the terminal if there is one, or
+else to standard error.
 """
 
 import time
@@ -29,12 +30,11 @@ def build_editable(wheel_directory, config_settings=None, metadata_directory=Non
 
 @contextmanager
 def progress_on_terminal() -> Iterator[None]:
-    """Print stages and seconds to the terminal while something is built."""
+    """Print stages and seconds while something is built."""
     try:
         terminal = open("/dev/tty", "w")  # noqa: SIM115
     except OSError:
-        yield
-        return
+        terminal = open(2, "w", closefd=False)  # noqa: SIM115
     begun, ended = time.time(), Event()
 
     def print_line(text: str) -> None:

@@ -75,7 +75,7 @@ export class EngineStream {
 export class Engine {
   static load(source: BufferSource | WebAssembly.Module): Promise<Engine>;
   open(nFeatures: number, penalties: Penalties, options?: Options): EngineStream;
-  cluster(batches: ArrayLike<number>[], penalties: Penalties, options?: SequenceOptions): { steps: Step[]; nIdentities: number };
+  cluster(batches: ArrayLike<number>[], penalties: Penalties, options?: SequenceOptions): { steps: Step[]; nClusters: number };
   /** The length of a description of the stream with these labels, in nats; the shorter, the better. */
   describe(stream: {
     points: ArrayLike<number>; starts: ArrayLike<number>; times: ArrayLike<number>; labels: ArrayLike<number>;
@@ -94,4 +94,4 @@ export function loadEngine(source?: BufferSource | WebAssembly.Module): Promise<
 /** Cluster all batches of a stream, one after the other; each is an array of numbers, row by row. */
 export function cluster(
   batches: ArrayLike<number>[], penalties: Penalties, options?: SequenceOptions,
-): Promise<{ steps: Step[]; nIdentities: number }>;
+): Promise<{ steps: Step[]; nClusters: number }>;

@@ -63,7 +63,8 @@ def read_rules(path: Path, features: Sequence[str]) -> list[Rule]:
 
 def _rule(values: Any, features: Sequence[str]) -> Rule:
     if not isinstance(values, dict) or not isinstance(values.get("name"), str):
-        raise InputError("alerts", ": every rule needs a name")
+        hint = 'Add a line such as name = "machine started" after [[rule]].'
+        raise InputError("alerts", ": every rule needs a name", hint=hint)
     name, event = values["name"], values.get("event")
     if event not in KINDS:
         _refuse(name, f"event must be one of {', '.join(KINDS)}")

@@ -202,7 +202,9 @@ def fit_anytime(source: Any, **options: Any) -> AnytimeResult:
     if all(options.get(name) is None for name in ("time_limit", "max_batches")) and (
         options.get("patience", 10) is None
     ):
-        raise ValueError("give time_limit, max_batches or patience: nothing would end the run.")
+        raise ValueError(
+            "give time_limit, max_batches or patience: without one of them, the run does not end."
+        )
     (result,) = deque(iter_anytime(source, **options), maxlen=1)
     return replace(result, stop_reason=result.stop_reason or "end_of_source")
 

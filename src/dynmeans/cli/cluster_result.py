@@ -66,7 +66,7 @@ def show_families(families: Families, names: Mapping[int, str] = NO_NAMES) -> No
     )
     n_alone = 0
     for family in families.ids.tolist():
-        members = families.tree.ids[families.family_of_identity == family].tolist()
+        members = families.tree.ids[families.family_of_cluster == family].tolist()
         n_alone += len(members) == 1
         if len(members) > 1 or families.n_families <= _MAX_PRINTED:
             more = f" and {len(members) - _MAX_PRINTED} more" if len(members) > _MAX_PRINTED else ""
@@ -90,7 +90,7 @@ def print_family_count(
 def families_fields(families: Families) -> dict[str, Any]:
     """Return families as fields of a JSON object."""
     rows = families.to_frame(kind="arrow").to_pylist()
-    return {"level": families.level, "n_families": families.n_families, "identities": rows}
+    return {"level": families.level, "n_families": families.n_families, "clusters": rows}
 
 
 def show_result(

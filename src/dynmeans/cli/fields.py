@@ -47,7 +47,8 @@ def _fields_of(record: type) -> Sequence[Any]:
 
 
 def _parameter(one: Any, panel: str, interface: str | None) -> inspect.Parameter:
-    about, words = one.metadata, one.metadata["help"]
+    about = one.metadata
+    words = about.get("command_help", about["help"])
     default = one.default
     if interface is not None:
         from dynmeans.follow.defaults import by_rows_in_words, defaults_of, depends_on_rows

@@ -42,8 +42,11 @@ class FamilyOptions:
     """Which families are shown."""
 
     families: bool = option(False, "Show families instead of clusters, or in addition.", bool)
-    level: float | None = option(
-        None, "Level of families: a squared distance; 0 joins only clusters that touch.", float
+    family_level: float | None = option(
+        None,
+        "Height at which the tree of families is cut: a squared distance; 0 joins only clusters "
+        "that touch.",
+        float,
     )
     n_families: float | None = option(
         None, "Approximate number of families in a window.", float, metavar="N"
@@ -51,11 +54,11 @@ class FamilyOptions:
 
     def of(self, run: "Run") -> "Families | None":
         """Return the families of a run, if they are asked for."""
-        if not self.families and self.level is None and self.n_families is None:
+        if not self.families and self.family_level is None and self.n_families is None:
             return None
         from dynmeans.runs.analysis.run_families import families_of_run
 
-        return families_of_run(run, level=self.level, n_families=self.n_families)
+        return families_of_run(run, family_level=self.family_level, n_families=self.n_families)
 
 
 @dataclass(frozen=True)

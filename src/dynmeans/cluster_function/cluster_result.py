@@ -23,6 +23,7 @@ from dynmeans.cluster_function.summary import dropped_rows_message, summary_line
 from dynmeans.cluster_function.view import ReportView
 from dynmeans.families.levels import FINE
 from dynmeans.inputs.input_error import InputError
+from dynmeans.inputs.old_names import suggest_attribute
 from dynmeans.records.arrays import IntArray
 from dynmeans.records.families import Families
 from dynmeans.records.history import History
@@ -88,20 +89,25 @@ class ClusterResult:
         self._scratch, self._status = scratch, done.status
         self._is_kept = not self.folder.is_relative_to(scratch.path)
 
+    def __getattr__(self, name: str) -> Any:
+        """Name the present attribute if an old one is read."""
+        message = f"{type(self).__name__!r} object has no attribute {name!r}"
+        raise AttributeError(f"{message}.{suggest_attribute(name)}")
+
     @property
     def status(self) -> RunStatus:
         """The numbers of the run."""
         return self._status
 
     @property
-    def missing(self) -> Mapping[str, int]:
-        """How many of the rows that were left out lacked each column."""
+    def missing_counts(self) -> Mapping[str, int]:
+        """Number of dropped rows without a value, by column."""
         return {name: n for name, n in self._done.missing.items() if n}
 
     @cached_property
     def penalties(self) -> Penalties:
         """lambda, max_gap and reach, as given or chosen."""
-        with self.run() as run:
+        with self.open_run() as run:
             found = run.penalties
         assert found is not None, "a run without a window raises before"
         return found
@@ -111,13 +117,13 @@ class ClusterResult:
         """Clusters that belong together; None unless `families` was asked for."""
         if not self._job.model_config.families:
             return None
-        with self.run() as run:
+        with self.open_run() as run:
             return families_of_run(run)
 
     @property
     def confirmed_labels(self) -> Any:
         """`labels` with -1 for identities below `min_cluster_size` or `min_batches`."""
-        with self.run() as run:
+        with self.open_run() as run:
             ids, shown = confirmed_of_run(run), run.edits.resolve_ids
         return self._labels(lambda found: np.where(np.isin(shown(found), ids), shown(found), -1))
 
@@ -131,7 +137,7 @@ class ClusterResult:
         A series of polars or an Arrow array for those; for a path or a relation a pandas series by
         number of row, or by `id`.
         """
-        with self.run() as run:
+        with self.open_run() as run:
             return self._labels(run.edits.resolve_ids)
 
     @cached_property
@@ -141,26 +147,26 @@ class ClusterResult:
 
     @property
     def levels(self) -> LevelsShown | None:
-        """Three answers side by side, "fine", "default" and "coarse"; None where none were found."""
-        with self.run() as run:
+        """Three answers side by side, "fine", "default" and "coarse"; None without any."""
+        with self.open_run() as run:
             return levels_shown(run)
 
     def choose_level(self, name: str) -> None:
         """Show another of `levels`; stored in the run, and edits stay."""
-        with self.run() as run:
+        with self.open_run() as run:
             run.choose_level(name)
             self._status = run.status()
         self._forget_views()
 
     def merge(self, cluster_id: int, other_id: int, *, author: str | None = None) -> None:
         """Show two clusters as one, under the first number; stored in the run with who and when."""
-        with self.run() as run:
+        with self.open_run() as run:
             run.merge_clusters(cluster_id, other_id, author=author)
         self._forget_views()
 
     def split(self, cluster_id: int, *, author: str | None = None) -> None:
         """Show the subclusters of a cluster by themselves; stored in the run with who and when."""
-        with self.run() as run:
+        with self.open_run() as run:
             run.split_cluster(cluster_id, author=author)
         self._forget_views()
 
@@ -180,7 +186,7 @@ class ClusterResult:
         the same window: 1 at the center, 0 on the border, and 0 for noise. It compares distances
         and is no probability. The rows are read again.
         """
-        with self.run() as run:
+        with self.open_run() as run:
             return self._by_row("confidence", confidences(run, self._job))
 
     def predict(self, rows: Any) -> IntArray:
@@ -195,7 +201,7 @@ class ClusterResult:
             Of texts a frame with their column, or a list.
         """
         vector = self._job.windows.features[0] if len(self._job.windows.features) == 1 else None
-        with self.run() as run:
+        with self.open_run() as run:
             is_vector = vector is not None and vector not in run.config.features
             return predict_rows(run, rows, vector if is_vector else None)
 
@@ -254,7 +260,7 @@ class ClusterResult:
     ) -> Iterator[tuple[IntArray, Any]]:
         """Yield numbers of rows and what the run keeps of each, part by part."""
         row = "row_id" if self._job.windows.id is None else "row"
-        with self.run() as run:
+        with self.open_run() as run:
             for table in run.label_tables():
                 yield table[row].to_numpy(), shown(table[name].to_numpy())
 
@@ -275,13 +281,13 @@ class ClusterResult:
     @cached_property
     def clusters(self) -> Any:
         """One row for each cluster: life, size, status and last center."""
-        with self.run() as run:
+        with self.open_run() as run:
             return self._frame(run.clusters(frame="arrow"))
 
     @cached_property
     def subclusters(self) -> Any:
         """As `clusters`, one row for each subcluster; `merged_into` is its cluster."""
-        with self.run() as run:
+        with self.open_run() as run:
             return self._frame(run.clusters(frame="arrow", level=FINE))
 
     @property
@@ -291,7 +297,7 @@ class ClusterResult:
         Those of fewer than ten texts are one row at the end, "small topics", with the identity -1.
         At the default level they belong to the nearest larger topic, and there is no such row.
         """
-        with self.run() as run:
+        with self.open_run() as run:
             return self._frame(topic_table(run))
 
     @property
@@ -300,19 +306,19 @@ class ClusterResult:
 
         A window in which a topic has one text is left out.
         """
-        with self.run() as run:
+        with self.open_run() as run:
             return self._frame(topic_words(run))
 
     @cached_property
     def events(self) -> Any:
         """One row for each event: when, what, and to which cluster."""
-        with self.run() as run:
+        with self.open_run() as run:
             return self._frame(run.events(frame="arrow"))
 
     @cached_property
     def history(self) -> History:
         """The record of every window."""
-        with self.run() as run:
+        with self.open_run() as run:
             return run.history(joined=True)
 
     @property
@@ -321,7 +327,7 @@ class ClusterResult:
 
         `run().merge_clusters(link.cluster_id, link.other_id)` shows the two as one.
         """
-        with self.run() as run:
+        with self.open_run() as run:
             return suggested_matches_of_run(run)
 
     def _forget_views(self) -> None:
@@ -329,7 +335,7 @@ class ClusterResult:
         for cached in views:
             self.__dict__.pop(cached, None)
 
-    def run(self) -> Run:
+    def open_run(self) -> Run:
         """Open the run folder, for all that `Run` can do; use it in a ``with`` block."""
         return Run.open(self.folder)
 
@@ -351,7 +357,7 @@ class ClusterResult:
         """
         if families and self.families is None:
             raise InputError("families", "requires families=True in cluster()", hint=_ASK)
-        with self.run() as run:
+        with self.open_run() as run:
             found = describe_clusters(
                 run,
                 describe=columns,
@@ -362,18 +368,18 @@ class ClusterResult:
 
     def name_cluster(self, cluster_id: int, name: str, *, author: str | None = None) -> None:
         """Give a cluster a name, shown wherever it is; stored in the run with who and when."""
-        with self.run() as run:
+        with self.open_run() as run:
             run.name_cluster(cluster_id, name, author=author)
         self._forget_views()
 
     def summary(self) -> str:
         """Return what was found, how, and what happened: one sentence per line."""
-        with self.run() as run:
+        with self.open_run() as run:
             return "\n".join(dict.fromkeys([*self._lines(), *summarize_run(run)]))
 
     def write_labels(self, path: str | os.PathLike[str]) -> Path:
         """Write the rows with `cluster_id`: .parquet, .csv, or .jsonl; memory stays flat."""
-        with self.run() as run:
+        with self.open_run() as run:
             export_labels(
                 run,
                 path,
@@ -385,7 +391,7 @@ class ClusterResult:
 
     def write_geojson(self, path: str | os.PathLike[str]) -> Path:
         """Write the tracks of clusters on a map as GeoJSON, cut at the date line."""
-        with self.run() as run:
+        with self.open_run() as run:
             return write_geojson(run, path)
 
     def report(
@@ -402,7 +408,7 @@ class ClusterResult:
         """
         from dynmeans.report.from_run import write_run_page
 
-        with self.run() as run:
+        with self.open_run() as run:
             return write_run_page(run, path, **self._page_options(title, describe))
 
     def show(
@@ -419,7 +425,7 @@ class ClusterResult:
         from dynmeans.report import render_report
         from dynmeans.report.from_run import run_report
 
-        with self.run() as run:
+        with self.open_run() as run:
             data = run_report(run, **self._page_options(title, describe))
         page = render_report(data)
         widget = display_widget(page, height)
@@ -431,7 +437,7 @@ class ClusterResult:
     def _rows_of(self, cluster_ids: list[int]) -> IntArray:
         """Return the numbers of all rows of these clusters."""
         key = "row_id" if self._job.windows.id is None else "row"
-        with self.run() as run:
+        with self.open_run() as run:
             tables = [(t[key].to_numpy(), t["cluster_id"].to_numpy()) for t in run.label_tables()]
         return np.sort(np.concatenate([rows[np.isin(ids, cluster_ids)] for rows, ids in tables]))
 
@@ -454,7 +460,7 @@ class ClusterResult:
         from dynmeans.plots.figures import ShownFigure
         from dynmeans.plots.run_figure import run_figure
 
-        with self.run() as run:
+        with self.open_run() as run:
             figure = run_figure(run, kind, ax=ax, figsize=figsize)
         if ax is None and isinstance(figure, ShownFigure):
             figure.is_shown = display_figure(figure)
@@ -466,7 +472,7 @@ class ClusterResult:
 
     def _repr_html_(self) -> str:
         """Show a notebook what was found, and the largest clusters."""
-        with self.run() as run:
+        with self.open_run() as run:
             return summary_table(self._lines(), run.clusters(frame="arrow"))
 
     def _lines(self) -> list[str]:
@@ -477,7 +483,7 @@ class ClusterResult:
 
     def dropped_rows_message(self) -> str:
         """Return how many rows have no label, and why; nothing if there are none."""
-        counts = self.status.n_dropped_rows, self.missing
+        counts = self.status.n_dropped_rows, self.missing_counts
         return dropped_rows_message(*counts, self._job.windows.time, self._done.unread)
 
     def _frame(self, table: pa.Table) -> Any:

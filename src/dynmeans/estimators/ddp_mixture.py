@@ -16,6 +16,7 @@ from dynmeans.estimators.input_checks import (
     RollbackOnError,
     check_rows,
     start_over,
+    until_fitted,
 )
 from dynmeans.estimators.named_batches import labels_in_type_of, parse_batches
 from dynmeans.follow.follow import Step, labels_of
@@ -146,6 +147,12 @@ class DDPMixture(HasLock, ClusterMixin, BaseEstimator):
     >>> model.partial_fit([[5.3], [9.0], [0.3]]).labels_.tolist()
     [1, 2, 0]
     """
+
+    state_: MixtureState = until_fitted()
+    result_: GibbsSamples | VariationalPosterior | Particles = until_fitted()
+    samples_: IntArray = until_fitted()
+    n_iter_: int = until_fitted()
+    _step: Step = until_fitted()
 
     @suggest_arguments()
     def __init__(
@@ -350,7 +357,6 @@ class DDPMixture(HasLock, ClusterMixin, BaseEstimator):
 
     def _run(self, points: FloatArray, prior: BatchPrior, n_steps: int) -> None:
         """Set `result_` and `n_iter_`."""
-        self.result_: GibbsSamples | VariationalPosterior | Particles
         seed, progress = self._make_seed(n_steps), _log_progress(self.inference)
         if self.inference == "gibbs":
             self.result_ = gibbs(

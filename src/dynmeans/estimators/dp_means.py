@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from dynmeans.estimators.dynamic_means import DynamicMeans, view
+from dynmeans.estimators.input_checks import until_fitted
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.model_config import add_parameter_docs
 from dynmeans.inputs.old_names import suggest_arguments
@@ -59,6 +60,8 @@ class DPMeans(TransformerMixin, ClusterMixin, BaseEstimator):
     >>> len(model.cluster_centers_), model.predict([[8.8], [4.0]]).tolist()
     (2, [1, -1])
     """
+
+    follower_: DynamicMeans = until_fitted()
 
     @suggest_arguments()
     def __init__(

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from dynmeans.algorithm.forecast import Forecast
@@ -26,6 +27,7 @@ from dynmeans.estimators.input_checks import (
     keep_step,
     start_over,
     steps_until,
+    until_fitted,
 )
 from dynmeans.estimators.named_batches import labels_in_type_of, parse_batches
 from dynmeans.families.find import build_families
@@ -35,7 +37,7 @@ from dynmeans.follow.init_memory import begin
 from dynmeans.follow.lifetimes import confirmed_by_lifetime
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.model_config import PARAMETERS, ModelConfig, add_parameter_docs
-from dynmeans.follow.predict import distances, forecast_clusters, predict
+from dynmeans.follow.predict import distances_to_centers, forecast_clusters, predict
 from dynmeans.inputs.batch_times import BatchTime
 from dynmeans.inputs.old_names import suggest_arguments
 from dynmeans.records.arrays import FloatArray, IntArray
@@ -137,9 +139,9 @@ class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
     Each pass visits all points (Algorithm 2 of [1]_) and is kept only if it lowers the cost, so a
     batch converges after finitely many passes to a local minimum that depends on the visiting order
     (`n_init`). For the same input and `random_state`, labels, centers and costs are bitwise
-    identical for any number of threads and any backend. By default the package differs from the
-    paper in one point: a cluster that clearly contains two groups is split; `search="paper"` gives
-    the published algorithm. An estimator must not be used by two threads at the same time.
+    identical for any number of threads and any backend. By default the search differs from
+    the paper: a cluster that clearly contains two groups is split; `search="paper"` gives the
+    published algorithm. An estimator must not be used by two threads at the same time.
 
     References
     ----------
@@ -158,7 +160,9 @@ class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
     [1, 2, 0]
     """
 
-    memory_: Memory
+    memory_: Memory = until_fitted()
+    history_: History = until_fitted("history_ is available after fitting with keep_history=True.")
+    _step: Step = until_fitted()
 
     @suggest_arguments()
     def __init__(
@@ -373,7 +377,7 @@ class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
 
         A Dask array or data frame gives a Dask array, computed when it is asked for.
         """
-        found: FloatArray = distances(self.memory_, self._rows(X))
+        found: FloatArray = distances_to_centers(self.memory_, self._rows(X))
         return found
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
@@ -409,11 +413,7 @@ class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
         With `families=True` also the families that joined an older one since the last earlier
         batch whose `events_` were read.
         """
-        if "_step" not in self.__dict__:
-            raise AttributeError(
-                "events_ is not available before the first batch. Call partial_fit first."
-            )
-        return [*self.__dict__["_step"].events, *self._joins()]
+        return [*self._step.events, *self._joins()]
 
     @property
     def families_(self) -> Families:
@@ -457,7 +457,7 @@ class DynamicMeans(HasLock, TransformerMixin, ClusterMixin, BaseEstimator):
     def penalties_(self) -> Penalties:
         """lambda, Q and tau as given or chosen."""
         if self.memory_.penalties is None:
-            raise AttributeError("penalties_ is available after the first batch with points.")
+            raise NotFittedError("penalties_ is available after the first batch with points.")
         return self.memory_.penalties
 
     cluster_ids_: IntArray = view("memory_.clusters.ids")

@@ -5,6 +5,7 @@ from threading import RLock
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
 from dynmeans.engine.batch import AnyBatch, Batch, prepare_batch
@@ -35,6 +36,29 @@ from dynmeans.spaces.sparse_rows import (
 )
 
 BOTH = (np.float64, np.float32)
+
+
+class _Unfitted:
+    """Raises NotFittedError if it is read; an attribute of the instance takes precedence."""
+
+    def __init__(self, hint: str) -> None:
+        self._hint = hint
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None:
+            return self
+        hint = self._hint or (
+            f"{owner.__name__} has not clustered a batch yet. "
+            f"Call {'partial_fit or fit' if hasattr(owner, 'partial_fit') else 'fit'} first."
+        )
+        raise NotFittedError(hint)
+
+
+def until_fitted(hint: str = "") -> Any:
+    """Return the value on the class of an attribute that fitting sets on the instance."""
+    return _Unfitted(hint)
+
+
 # What estimators remember beside what they show; scikit-learn hides attributes there too.
 _HIDDEN = ("_step", "_when", "_found", "_looked_at", "_settings", "_entropy")
 

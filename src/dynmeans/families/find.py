@@ -138,7 +138,7 @@ def build_families(
             level=0.0,
             counts=evidence.n.copy(),
             n_batches=evidence.n_batches.copy(),
-            seen=np.concatenate([np.empty((0, 3), dtype=np.int64), *seen]),
+            batch_counts=np.concatenate([np.empty((0, 3), dtype=np.int64), *seen]),
             nearest_family=nearest_family,
             nearest_family_distance=distances,
         )
@@ -178,17 +178,18 @@ def _apply_hint(
     return free.cut_to(hint.low) if hint.is_coarse(free.mean_per_batch) else free
 
 
-def check_choice(level: Any, n_families: Any) -> None:
+def check_choice(level: Any, n_families: Any, name: str = "level") -> None:
     """Refuse a level or a number of families that means nothing."""
     if isinstance(level, str) and level != AUTO:
-        raise InputError("level", 'must be a number or "auto"', got=level)
+        hint = "A number is a squared distance; {n_families} merges to about that many families."
+        raise InputError(name, 'must be a number or "auto"', got=level, hint=hint)
     if not isinstance(level, str):
-        check_number("level", level, infinity_allowed=True)
+        check_number(name, level, infinity_allowed=True)
     if n_families is None:
         return
     check_number("n_families", n_families, above=0)
     if level != AUTO:
-        raise InputError("n_families", "chooses the level; give no {level} with it", got=n_families)
+        raise InputError("n_families", f"cannot be combined with {{{name}}}", got=n_families)
 
 
 def _check_labels(labels: list[Any], sizes: list[int]) -> list[IntArray]:

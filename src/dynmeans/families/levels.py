@@ -95,6 +95,6 @@ def _coarse(evidence: Evidence, default: Families, options: Mapping[str, Any]) -
 
 
 def _level(name: str, families: Families) -> Level:
-    names = families.family_of_identity
+    names = families.family_of_cluster
     noise = families.counts[names < 0].sum() / max(float(families.counts.sum()), 1.0)
     return Level(name, families.tree.ids, names, families.mean_per_batch, float(noise))

@@ -26,7 +26,7 @@ def history_parts(history: "History") -> tuple[Arrays, dict[str, Any]]:
         for name, dtype in _OF_BATCH.items()
     }
     for name, dtype in _COLUMNS.items():
-        if name != "velocities" or history.is_steady:
+        if name != "velocities" or history.has_velocities:
             parts = [np.asarray(getattr(record, name), dtype=dtype) for record in history]
             arrays[name] = np.concatenate(parts) if parts else np.empty(0, dtype=dtype)
     for name in _COUNTED:

@@ -54,7 +54,7 @@ def history_clusters(history: "History") -> pa.Table:
         centers = np.vstack([record.centers for record in history if len(record.ids)])
         names = history.feature_names or range(centers.shape[1])
         columns |= {f"center_{name}": centers[:, j] for j, name in enumerate(names)}
-    if any(sizes) and history.is_steady:
+    if any(sizes) and history.has_velocities:
         velocities = np.vstack([r.velocities for r in history if r.velocities is not None])
         columns |= {f"velocity_{name}": velocities[:, j] for j, name in enumerate(names)}
     return pa.table(columns)

@@ -100,10 +100,14 @@ class ModelConfig:
     )
     n_clusters: float | tuple[float, float] | None = option(
         None,
-        "Expected number of clusters per batch, or a range such as 4-8, (4, 8) in Python; "
-        "with `families`, of families. `new_penalty` is chosen to give approximately this "
-        "number; the result may differ. A larger number gives smaller clusters.",
+        "Approximate number of clusters per batch, or a range such as (4, 8). `new_penalty` is "
+        "chosen to give about this number; with `families`, `new_penalty` is chosen freely and "
+        "clusters are merged into about this number of families, as `dynmeans.cluster` does with "
+        "its subclusters. The result may differ. A larger number gives smaller clusters.",
         str,
+        command_help="Approximate number of clusters per window, or a range such as 4-8. Close "
+        "subclusters are merged until about this number remains; the result may differ. "
+        "A larger number gives smaller clusters.",
         check=_number_or_range,
     )
     space: str | Space = option(
@@ -120,8 +124,8 @@ class ModelConfig:
     method: Any = option(
         OURS,
         'Clusterer of each batch: "dynmeans"; a scikit-learn clusterer, as an object or by '
-        'name, such as "dbscan(eps=0.3)" or "hdbscan" (min_cluster_size: 0.6 times the root '
-        "of the number of rows, if not given), whose clusters are matched one-to-one to the "
+        'name, such as "dbscan(eps=0.3)" or "hdbscan" (min_cluster_size: 0.6 times the square '
+        "root of the number of rows, if not given), whose clusters are matched one-to-one to the "
         'remembered clusters and whose noise is labeled -1; or "detections", if every row is '
         "one object.",
         str,
@@ -137,8 +141,9 @@ class ModelConfig:
     search: str = option(
         "split",
         'Search for the lowest cost: Algorithm 2 of the paper ("paper"); then splits of '
-        'clusters that clearly contain two groups ("split"); or all moves of groups of points '
-        '("deep"). A deeper search is slower and depends less on `new_penalty` and `n_init`.',
+        'clusters that clearly contain two groups ("split"); or also merges, splits and '
+        'rematches of whole clusters ("deep"). A deeper search is slower and depends less on '
+        "`new_penalty` and `n_init`.",
         str,
         check=choice(*SEARCHES),
         choices=SEARCHES,
@@ -147,13 +152,16 @@ class ModelConfig:
         None,
         "Seed of the visiting orders. An integer makes results repeatable; None draws a new seed.",
         int,
+        command_help="Seed of the visiting orders.",
         check=check_seed,
     )
     families: bool = option(
         False,
-        "If set, collect the statistics of families (clusters of any shape). Adds time and "
+        "If True, collect the statistics of families (clusters of any shape). Adds time and "
         "RAM for every pair of nearby clusters.",
         bool,
+        command_help="Collect the statistics of families (clusters of any shape). Adds time and "
+        "RAM for every pair of nearby clusters.",
         check=_yes_or_no,
     )
     min_cluster_size: float = option(
@@ -200,8 +208,7 @@ class ModelConfig:
         if lambda_ is not None and self.n_clusters is not None and not self.families:
             raise InputError(
                 "n_clusters",
-                "chooses lambda: give either {n_clusters} or {new_penalty}, and not both, unless "
-                "with {families}",
+                "cannot be combined with {new_penalty} unless {families=True}",
                 got=self.n_clusters,
             )
         if self.method != OURS:

@@ -11,6 +11,8 @@ from dynmeans.records.penalties import (
     AUTO,
     DEFAULT_MOTION,
     MOTIONS,
+    NEW_PENALTY_HINT,
+    REACH_HINT,
     REVIVAL_RULES,
     Penalties,
     penalties_with_defaults,
@@ -44,12 +46,12 @@ class PartialPenalties:
         "the unit of `space`, squared. A larger value gives fewer, larger clusters. For "
         "clusters of radius r, try (2 r)² to (4 r)².",
         float,
-        check=number_or_none(above=0),
+        check=number_or_none(above=0, hint=NEW_PENALTY_HINT),
     )
     max_gap: float | None = option(
         None,
         "Maximum gap in steps, above 1 (N_Q of the paper): a cluster can return under its ID "
-        "if fewer steps have passed since it was last active; then it is forgotten. Default: "
+        "if fewer steps have passed since it was last active; otherwise it is forgotten. Default: "
         "6.8 (five missed batches), or chosen with the rest. A larger value reconnects "
         "clusters after longer gaps, but may give an old ID to a different cluster.",
         float,
@@ -58,11 +60,11 @@ class PartialPenalties:
     reach: float | None = option(
         None,
         "How far a cluster may move between two batches: a squared distance in units of "
-        "lambda, at least 1 (k_tau of the paper). Default: 1.2, or chosen with the rest. A "
+        "`new_penalty`, at least 1 (k_tau of the paper). Default: 1.2, or chosen with the rest. A "
         "larger value tracks faster clusters, but confuses clusters that are close to each "
         "other.",
         float,
-        check=number_or_none(at_least=1),
+        check=number_or_none(at_least=1, hint=REACH_HINT),
     )
     revival_penalty: float | None = option(
         None,

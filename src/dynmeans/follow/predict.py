@@ -41,7 +41,7 @@ def predict(
     return labels, costs
 
 
-def distances(memory: Memory, rows: AnyBatch) -> Any:
+def distances_to_centers(memory: Memory, rows: AnyBatch) -> Any:
     """Return the distance of each row to each remembered center, in the unit of the space."""
     return map_batch(rows, memory.space_or_raw).distances(memory.clusters)
 

@@ -55,7 +55,8 @@ def labels_of(method: Any, points: Any, weights: Any, entropy: int) -> Any:
         return np.asarray(clusterer.fit_predict(points, sample_weight=weights))
     except TypeError as error:
         shown = method_text(method)
-        raise InputError("method", f"{shown!r} takes no weights of rows") from error
+        hint = "Omit {weight}, or use {method='dynmeans'}."
+        raise InputError("method", f"{shown!r} does not support row weights", hint=hint) from error
 
 
 def _is_count(value: Any, above: int = 0) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import field
 from typing import Any
 
 from dynmeans.inputs.input_error import InputError
+from dynmeans.inputs.old_names import suggest_value
 
 Check = Callable[[str, Any], Any]
 
@@ -12,7 +13,8 @@ Check = Callable[[str, Any], Any]
 def option(default: Any, words: str, kind: Any = str, **more: Any) -> Any:
     """Write a field down: default, one sentence of help, and its type for a command line.
 
-    `more` may have `choices`, the short `flag`, a `metavar` and `check`, a rule of its value.
+    `more` may have `choices`, the short `flag`, a `metavar`, `check`, a rule of its value, and
+    `command_help`, the help of the command line if it is not that of Python.
     """
     return field(default=default, metadata={"help": words, "type": kind, **more})
 
@@ -20,7 +22,8 @@ def option(default: Any, words: str, kind: Any = str, **more: Any) -> Any:
 def one_of(name: str, value: Any, choices: tuple[Any, ...]) -> None:
     """Refuse a value that is none of the choices."""
     if not (value is None or isinstance(value, str)) or value not in choices:
-        raise InputError(name, f"must be one of {', '.join(filter(None, choices))}", got=value)
+        rule = f"must be one of {', '.join(filter(None, choices))}"
+        raise InputError(name, rule, got=value, hint=suggest_value(value, choices))
 
 
 def choice(*choices: str | None) -> Check:

@@ -18,6 +18,7 @@ def check_number(
     above: float = -math.inf,
     at_least: float = -math.inf,
     infinity_allowed: bool = False,
+    hint: str = "",
 ) -> float:
     """Return `value` as a float, or raise an error that names the argument, the rule and the value.
 
@@ -39,9 +40,9 @@ def check_number(
         rule = "a number" if infinity_allowed else "finite"
         raise InputError(name, f"must be {rule}", got=value)
     if not number > above:
-        raise InputError(name, f"must be greater than {above:g}", got=value)
+        raise InputError(name, f"must be greater than {above:g}", got=value, hint=hint)
     if number < at_least:
-        raise InputError(name, f"must be at least {at_least:g}", got=value)
+        raise InputError(name, f"must be at least {at_least:g}", got=value, hint=hint)
     return number
 
 
@@ -61,7 +62,7 @@ def check_range(name: str, value: Any, *, above: float = 0.0) -> tuple[float, fl
         raise InputError(name, "must be a number or a pair (lowest, highest)", got=value)
     low, high = (check_number(name, end, above=above) for end in ends)
     if low > high:
-        raise InputError(name, "must rise where it is a pair (lowest, highest)", got=value)
+        raise InputError(name, "must have lowest <= highest if it is a pair", got=value)
     return low, high
 
 

@@ -18,19 +18,47 @@ OLD_NAMES = (
     ("describe", "name_by"),
     ("hold_last", "keep_last_open"),
     ("keep", "label_retention"),
+    ("level", "family_level"),
     ("lateness", "allowed_lateness"),
     ("min_life", "min_batches"),
     ("moving", "moving_features"),
-    ("order", "visiting_order"),
     ("out", "run_folder"),
     ("picture", "plot"),
+    ("n_clusters_hint", "n_clusters"),
     ("recipe", "model_config"),
+    ("token", "idempotency_key"),
     ("trust", "allow_stored_sql"),
     ("unique_ids", "deduplicate"),
     ("until_idle", "idle_timeout"),
     ("who", "author"),
 )
 OLD_COMMANDS = {"alerts": "test-alerts", "story": "summary"}
+# Values of arguments, attributes of a result, and names of the package.
+OLD_VALUES = {
+    "still": "random_walk",
+    "steady": "constant_velocity",
+    "direction": "cosine",
+    "angle": "cyclic",
+    "links": "matches",
+    "identities": "clusters",
+}
+OLD_ATTRIBUTES = {
+    "story": "summary",
+    "links": "suggested_matches",
+    "missing": "missing_counts",
+    "run": "open_run",
+    "doubts": "warnings",
+    "ClusteredRows": "ClusterResult",
+    "Recipe": "ModelConfig",
+    "RowsLeftOutWarning": "DroppedRowsWarning",
+    "anytime_results": "iter_anytime",
+    "seed_of_key": "key_seed",
+    "suggest_details": "suggest",
+}
+REMOVED = {
+    "order": "Results do not depend on the order of rows: omit it.",
+    "visiting_order": "Results do not depend on the order of rows: omit it.",
+}
 
 
 def find_new_name(old: str, known: Iterable[Any]) -> str | None:
@@ -45,8 +73,35 @@ def suggest_name(name: str, known: Sequence[str]) -> str:
     >>> suggest_name("min_life", ["new_penalty", "min_batches"])
     "Did you mean 'min_batches'?"
     """
+    if name in REMOVED and name not in known:
+        return REMOVED[name]
     near = find_new_name(name, known) or next(iter(difflib.get_close_matches(name, known, 1)), None)
     return f"Did you mean {near!r}?" if near else f"There are {', '.join(known)}."
+
+
+def suggest_value(value: Any, choices: Iterable[Any]) -> str:
+    """Return a sentence that names the choice that an old or misspelled text stands for, or "".
+
+    >>> suggest_value("still", ["random_walk", "constant_velocity"])
+    "Did you mean 'random_walk'?"
+    """
+    if not isinstance(value, str):
+        return ""
+    known = [one for one in choices if isinstance(one, str)]
+    name, colon, parameter = value.partition(":")
+    new = OLD_VALUES.get(name, "")
+    near = new if new in known else next(iter(difflib.get_close_matches(name, known, 1)), "")
+    tail = colon + parameter if parameter.replace(".", "").isalnum() else ""
+    return f"Did you mean {near + tail!r}?" if near else ""
+
+
+def suggest_attribute(name: str) -> str:
+    """Return a sentence that names the present name of an attribute that was renamed, or "".
+
+    >>> suggest_attribute("story")
+    " Did you mean 'summary'?"
+    """
+    return f" Did you mean {OLD_ATTRIBUTES[name]!r}?" if name in OLD_ATTRIBUTES else ""
 
 
 def suggest_arguments(others: Iterable[str] = ()) -> Callable[[Function], Function]:

@@ -64,7 +64,7 @@ def choose_cosine(
     given = {name: value for name, value in (("max_gap", max_gap), ("reach", reach)) if value}
 
     def penalties_at(cosine: float) -> Penalties:
-        found = penalties_with_defaults(2.0 * (1.0 - cosine), **given)  # type: ignore[arg-type]
+        found = penalties_with_defaults(2.0 * (1.0 - cosine), **given)
         return found.with_centers("sphere")
 
     sample, times = _sample(batches, gaps)
@@ -182,7 +182,7 @@ def _best(trials: list[_Trial], hint: Hint | None, low: float) -> _Trial:
 
 def _score(trial: _Trial, low: float) -> float:
     n_clusters = len(np.unique(trial.labels))
-    return max(trial.similarity - low, 0.0) / _GAIN ** math.log2(n_clusters)
+    return float(max(trial.similarity - low, 0.0) / _GAIN ** math.log2(n_clusters))
 
 
 def _away(n_clusters: float, hint: Hint) -> float:

@@ -76,7 +76,7 @@ def _check_dominant_feature(points: Points) -> ArgumentText | None:
 
 def _check_single_cluster(trials: Trials, chosen: Setting) -> ArgumentText | None:
     candidate = trials.candidate(chosen)
-    if candidate.n_clusters > 1:
+    if candidate.n_clusters_per_batch > 1:
         return None
     return ArgumentText(
         "all points of a {} form one cluster, as with any larger {new_penalty}. If you expect more "
@@ -102,7 +102,7 @@ def _check_singletons(trials: Trials, chosen: Setting) -> ArgumentText | None:
 
 def _check_stability(trials: Trials, chosen: Setting, ways_out: str) -> ArgumentText | None:
     """Real clusters stay the same over neighboring values of lambda and other visiting orders."""
-    if trials.candidate(chosen).n_clusters <= 1:
+    if trials.candidate(chosen).n_clusters_per_batch <= 1:
         return None
     labels, _, _ = trials.labels(chosen)
     others = [replace(chosen, level=chosen.level + step) for step in (-1, 1)]
@@ -111,7 +111,7 @@ def _check_stability(trials: Trials, chosen: Setting, ways_out: str) -> Argument
     if min(found) >= _ALIKE:
         return None
     return ArgumentText(
-        "with a slightly different {new_penalty}, or another order of the rows, the labels change "
+        "with a slightly different {new_penalty}, or another seed, the labels change "
         f"(adjusted Rand index {min(found):.2f}; 1 is no change): there may be no clusters at this "
         f"scale. {ways_out}"
     )
@@ -194,7 +194,7 @@ def _check_lifetimes(trials: Trials, chosen: Setting, is_joined: bool) -> Argume
     candidate = trials.candidate(chosen)
     if trials.has_lasting_clusters(chosen):
         return None
-    n_seen, batch = candidate.n_clusters * trials.points.n_batches, trials.feed.batch_noun
+    n_seen, batch = candidate.n_clusters_per_batch * trials.points.n_batches, trials.feed.batch_noun
     way = "." if is_joined else ", or join clusters that touch with {families=True}."
     return ArgumentText(
         f"no value of {{new_penalty}} gives clusters that last longer than one {batch} (here "

@@ -91,7 +91,7 @@ def search_near(trials: Trials, hint: Hint) -> Setting:
     """
     free = search(trials)
     if trials.points.n_batches == 1 and not hint.is_joined:
-        found = trials.candidate(free).n_clusters
+        found = trials.candidate(free).n_clusters_per_batch
         if hint.low <= found <= hint.high:
             return free
         return _level_of_number(trials, _DEFAULTS, hint.nearest(found), is_limit=True)
@@ -131,7 +131,7 @@ def _level_of_number(
 
     def number(setting: Setting) -> float:
         # Where every row is by itself, single points are all there is.
-        single = trials.candidate(setting).n_clusters / trials.points.n_batches
+        single = trials.candidate(setting).n_clusters_per_batch / trials.points.n_batches
         return max(trials.n_repeated(setting), single)
 
     coarse = fine = replace(start, level=_COARSEST_LEVEL)

@@ -26,7 +26,7 @@ from dynmeans.parameters.subsample import (
 from dynmeans.parameters.tracks import Points, leading_axes
 from dynmeans.parameters.trials import Setting, TrialInputs, Trials
 from dynmeans.records.orders import VisitingOrders
-from dynmeans.records.penalties import Penalties, penalties_with_defaults
+from dynmeans.records.penalties import REACH_HINT, Penalties, penalties_with_defaults
 from dynmeans.records.suggestion import Candidate, Suggestion, emit_warnings
 
 N_BATCHES = 30
@@ -167,7 +167,7 @@ def suggest_checked(
     if max_gap is not None:
         max_gap = check_number("max_gap", max_gap, above=1, infinity_allowed=True)
     if reach is not None:
-        reach = check_number("reach", reach, at_least=1)
+        reach = check_number("reach", reach, at_least=1, hint=REACH_HINT)
     hint = None if n_clusters is None else Hint(*check_range("n_clusters", n_clusters), families)
     still = Penalties(1.0, revival_penalty=0.0, drift=0.0)
     moving_features = still.with_motion(
@@ -209,6 +209,7 @@ def suggest_checked(
         n_sampled_points=len(trials.points.rows),
         has_lasting_clusters=hint is not None or has_lasting_clusters,
         warnings=(*odd, *doubts),
+        is_joined=families,
         batch_noun=batch_noun,
     )
 

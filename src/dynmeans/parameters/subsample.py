@@ -63,11 +63,11 @@ def drop_outliers(
     parts = iter(np.split(~odd_rows, np.cumsum([batch.n_points for batch in filled])[:-1]))
     kept = [batch.take_rows(next(parts)) if batch.has_weight else batch for batch in batches]
     is_fewer = [n.n_points < batch.n_points for n, batch in zip(kept, batches, strict=True)]
-    are, were = ("is", "was") if n_odd == 1 else ("are", "were")
+    are, were = ("is an outlier", "was") if n_odd == 1 else ("are outliers", "were")
     doubt = ArgumentText(
-        f"{format_count(n_odd, 'row')} of {len(points):,} {are} outliers (more than "
+        f"{format_count(n_odd, 'row')} of {len(points):,} {are} (more than "
         f"{OUTLIER_FACTOR:,.0f} interquartile ranges from the median; the first in "
         f"{batch_noun} {is_fewer.index(True) + 1}) and {were} ignored when the parameters were "
-        "chosen. Check these values."
+        f"chosen. Check {'this row' if n_odd == 1 else 'these rows'}."
     )
     return kept, (doubt,)

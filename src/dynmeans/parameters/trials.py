@@ -79,7 +79,7 @@ class Trials:
         """Nats that describe the stream and the setting; infinite if nothing is followed."""
         if not self.has_lasting_clusters(setting, n_init):
             return math.inf
-        bits = self.candidate(setting, n_init).bits
+        bits = self.candidate(setting, n_init).description_bits
         return bits * self.points.weight * math.log(2.0) + _surprise(setting)
 
     def has_lasting_clusters(self, setting: Setting, n_init: int | None = None) -> bool:
@@ -91,7 +91,7 @@ class Trials:
         least = min(_MIN_LIFETIME, 1.0 + (n_batches - 1) / 3)
         for gap in (setting.gap, len(MAX_GAPS) - 1):
             found = self.candidate(replace(setting, gap=gap), n_init)
-            if found.n_clusters * n_batches >= least * found.n_clusters_total:
+            if found.n_clusters_per_batch * n_batches >= least * found.n_clusters_total:
                 return True
         return False
 
@@ -140,8 +140,10 @@ class Trials:
         moving_features = velocity_mask(penalties, self.points.n_features)
         return Candidate(
             penalties,
-            bits=describe(points, labels, moving_features).length / math.log(2.0) / points.weight,
-            n_clusters=n_seen / self.points.n_batches,
+            description_bits=describe(points, labels, moving_features).length
+            / math.log(2.0)
+            / points.weight,
+            n_clusters_per_batch=n_seen / self.points.n_batches,
             n_clusters_total=n_clusters_total,
         )
 

@@ -137,7 +137,7 @@ def _family_plot_data(
 def _tree_order(tree: FamilyTree, kept: list[int]) -> list[int]:
     """Return the identities kept so that the sides of every join are neighbors."""
     members: dict[int, tuple[int, ...]] = {k: (k,) for k in kept}
-    for low, high in roots_after_merges(tree.ids, tree.joined):
+    for low, high in roots_after_merges(tree.ids, tree.children):
         members[low] = members.pop(low, ()) + members.pop(high, ())
     return [k for root in sorted(members) for k in members[root]]
 
@@ -147,7 +147,7 @@ def _joins(families: Families, order: list[int]) -> tuple[Join, ...]:
     tree = families.tree
     branches = {k: _Branch((k,), float(row), APART) for row, k in enumerate(order)}
     joins = []
-    roots = roots_after_merges(tree.ids, tree.joined)
+    roots = roots_after_merges(tree.ids, tree.children)
     for (low, high), height in zip(roots, tree.heights.tolist(), strict=True):
         first, second = branches.pop(low, None), branches.pop(high, None)
         if first is not None and second is not None:

@@ -100,7 +100,9 @@ def _draw_all(run: Run) -> tuple[History, Any]:
     """Return the history with the labels of the rows that the run keeps, and the last of these."""
     samples = list(run.samples())
     if not samples:
-        raise ValueError(f"the run {str(run.folder)!r} has no windows yet.")
+        raise ValueError(
+            f"the run {str(run.folder)!r} has no windows yet. Wait for the first commit."
+        )
     history = History(feature_names=run.config.features)
     history.cluster_names = run.edits.display_names()
     # A writer may commit between the two: the samples, read first, set the end.

@@ -60,8 +60,8 @@ def plot_suggestion(suggestion: Suggestion, ax: Axes | None = None) -> Axes:
 def _suggestion_data(suggestion: Suggestion) -> SuggestionData:
     tried = suggestion.candidates
     new_penalties = np.array([candidate.penalties.new_penalty for candidate in tried])
-    bits = np.array([candidate.bits for candidate in tried])
-    clusters = np.array([candidate.n_clusters for candidate in tried])
+    bits = np.array([candidate.description_bits for candidate in tried])
+    clusters = np.array([candidate.n_clusters_per_batch for candidate in tried])
     order = np.lexsort((bits, new_penalties))
     line_penalties, first = np.unique(new_penalties[order], return_index=True)
     best = suggestion.chosen
@@ -71,7 +71,7 @@ def _suggestion_data(suggestion: Suggestion) -> SuggestionData:
         line_penalties=line_penalties,
         line_bits=bits[order][first],
         line_clusters=clusters[order][first],
-        chosen=(best.penalties.new_penalty, best.bits, best.n_clusters),
+        chosen=(best.penalties.new_penalty, best.description_bits, best.n_clusters_per_batch),
     )
 
 

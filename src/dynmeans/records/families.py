@@ -20,7 +20,7 @@ class FamilyTree:
     """The order in which identities join, and the evidence of each join."""
 
     ids: IntArray  # (n_identities,); the identities, ascending
-    joined: IntArray  # (n_joins, 2); one member of each of the two sides
+    children: IntArray  # (n_joins, 2); one member of each of the two sides
     # (n_joins,); level at which the two sides become one, ascending; a squared distance. Those
     # that touch join below 0, closest first: from -8, in contact as close as can be, to 0.
     heights: FloatArray
@@ -30,7 +30,8 @@ class FamilyTree:
     # (n_joins,); squared distance over twice the variance along the line between them, smallest
     # over the pairs of the two sides; infinite where no pair was ever near.
     contacts: FloatArray
-    together: FloatArray  # (n_joins,); batches that saw the nearest pair of the two sides at once
+    # (n_joins,); batches in which the nearest pair of the two sides was active together.
+    n_shared_batches: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +46,7 @@ class Families:
         Joins up to this height are made.
     counts, n_batches : FloatArray, IntArray of shape (n_identities,)
         Points of each identity, and batches that saw it.
-    seen : IntArray of shape (n_cells, 3)
+    batch_counts : IntArray of shape (n_cells, 3)
         Batch, identity and points of what was seen in the last batches, to count families by.
     nearest_family : IntArray of shape (n_identities,)
         The identity that each is counted with: itself, or, where it is too small for a name, the
@@ -73,7 +74,7 @@ class Families:
     level: float
     counts: FloatArray
     n_batches: IntArray
-    seen: IntArray
+    batch_counts: IntArray
     nearest_family: IntArray
     nearest_family_distance: FloatArray
 
@@ -96,14 +97,14 @@ class Families:
     @cached_property
     def ids(self) -> IntArray:
         """Names of the families."""
-        names = np.unique(self.family_of_identity)
+        names = np.unique(self.family_of_cluster)
         return names[names >= 0]
 
     @cached_property
-    def family_of_identity(self) -> IntArray:
+    def family_of_cluster(self) -> IntArray:
         """The family of each of `tree.ids`: the name of its oldest member; -1 for an outlier."""
         tree = self.tree
-        made = tree.joined[tree.heights <= self.level]
+        made = tree.children[tree.heights <= self.level]
         rows = np.searchsorted(tree.ids, made)
         names = tree.ids[merge_groups(len(tree.ids), rows)]
         return np.where(
@@ -120,7 +121,7 @@ class Families:
         return self.cut(self._level_of_number(n_families))
 
     def about_even(self, n_families: float) -> "Families":
-        """As `about`, counted by their shares of the points: what is small counts little."""
+        """As `cut_to`, counted by their shares of the points: what is small counts little."""
         n_families = check_number("n_families", n_families, above=0)
         levels = np.concatenate([[APART], self.levels])
         first, end = 0, len(levels) - 1
@@ -172,7 +173,7 @@ class Families:
         found = np.array(labels, dtype=np.int64)
         ids = self.tree.ids
         is_known = np.isin(found, ids)
-        found[is_known] = self.family_of_identity[np.searchsorted(ids, found[is_known])]
+        found[is_known] = self.family_of_cluster[np.searchsorted(ids, found[is_known])]
         return found
 
     def merges_since(self, before: "Families") -> list[Event]:
@@ -184,12 +185,12 @@ class Families:
             if other not in (name, -1)
         ]
 
-    def to_frame(self, table: str = "identities", kind: str = "pandas") -> Any:
+    def to_frame(self, table: str = "clusters", kind: str = "pandas") -> Any:
         """Return a view as a data frame.
 
         Parameters
         ----------
-        table : {"identities", "tree"}
+        table : {"clusters", "tree"}
             One row for each identity with its family, or for each join with its evidence.
         kind : {"pandas", "polars", "arrow"}
             A pandas or polars DataFrame, or a pyarrow Table.
@@ -224,15 +225,15 @@ def merge_groups(n: int, pairs: IntArray) -> IntArray:
 
 def _cells_by_name(families: Families) -> tuple[IntArray, IntArray, IntArray]:
     """Batch, family and points of what was seen and has a family."""
-    batches, ids, points = families.seen.T
-    names = families.family_of_identity[np.searchsorted(families.tree.ids, ids)]
+    batches, ids, points = families.batch_counts.T
+    names = families.family_of_cluster[np.searchsorted(families.tree.ids, ids)]
     is_named = names >= 0
     return batches[is_named], names[is_named], points[is_named]
 
 
 def _numbers_per_batch(families: Families, levels: FloatArray) -> FloatArray:
     """Mean number of families in a batch at each of ascending levels."""
-    n_filled = max(len(np.unique(families.seen[:, 0])), 1)
+    n_filled = max(len(np.unique(families.batch_counts[:, 0])), 1)
     numbers = []
     for level in levels.tolist():
         batches, names, _ = _cells_by_name(families.cut(level))

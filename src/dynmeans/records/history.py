@@ -153,7 +153,7 @@ class History:
         return times if len(times) == len(self) else None
 
     @property
-    def is_steady(self) -> bool:
+    def has_velocities(self) -> bool:
         """Whether the clusters of all batches keep a course."""
         return len(self) > 0 and all(record.velocities is not None for record in self)
 

@@ -93,7 +93,7 @@ class Penalties:
         motion: str = DEFAULT_MOTION,
         moving_features: Sequence[int] | None = None,
     ) -> None:
-        new_penalty = check_number("new_penalty", new_penalty, above=0)
+        new_penalty = check_number("new_penalty", new_penalty, above=0, hint=NEW_PENALTY_HINT)
         values_of_pairs = (revival_penalty, drift, max_gap, reach)
         pairs = zip(_DIRECT + _BEHAVIOR, values_of_pairs, strict=True)
         both = _both_pairs(new_penalty, {name: value for name, value in pairs if value is not None})
@@ -212,6 +212,10 @@ def _check_moving_features(
     return features
 
 
+NEW_PENALTY_HINT = "It is a squared distance; without it, one is chosen from the data."
+REACH_HINT = "At 1, a cluster is expected not to move."
+
+
 def _check_sphere(centers: str, motion: str) -> None:
     if centers == "sphere" and motion != DEFAULT_MOTION:
         rule = "must be 'random_walk' for centers on the unit sphere: a velocity would leave it"
@@ -222,7 +226,7 @@ def _both_pairs(new_penalty: float, given: dict[str, float]) -> tuple[float, ...
     """Derive the pair that is not given; both may be, where one follows from the other."""
     if tuple(given) == _BEHAVIOR:
         max_gap = check_number("max_gap", given["max_gap"], above=1, infinity_allowed=True)
-        reach = check_number("reach", given["reach"], at_least=1)
+        reach = check_number("reach", given["reach"], at_least=1, hint=REACH_HINT)
         return new_penalty / max_gap, _drift_from_reach(max_gap, reach), max_gap, reach
     if tuple(given) == _DIRECT:
         revival_penalty, drift = (check_number(k, given[k], at_least=0) for k in _DIRECT)

@@ -24,18 +24,18 @@ class Candidate:
     ----------
     penalties : Penalties
         The choice.
-    bits : float
+    description_bits : float
         Length of the stream's description, in bits for each point; lower is better. It may be
         negative: the unit of length of the data is arbitrary.
-    n_clusters : float
-        Clusters seen in a batch, on average.
-    n_identities : int
-        Different clusters over all batches.
+    n_clusters_per_batch : float
+        Mean number of clusters in a batch.
+    n_clusters_total : int
+        Number of different clusters over all batches.
     """
 
     penalties: Penalties
-    bits: float
-    n_clusters: float
+    description_bits: float
+    n_clusters_per_batch: float
     n_clusters_total: int
 
 
@@ -65,8 +65,11 @@ class Suggestion:
         What a batch is called where it came from: "window" where rows were cut into windows.
     uses_matching : bool
         Whether the clusters are those of another clusterer, and only matched.
+    is_joined : bool
+        Whether close clusters will be merged into families, so that their number is not the final
+        one.
     reason : str
-        Why it was chosen, where that is not the length of a description.
+        Why it was chosen, if not for the length of a description.
     format_distance : callable
         Formats a squared distance in the unit of the space.
     """
@@ -81,6 +84,7 @@ class Suggestion:
     warnings: tuple[ArgumentText, ...] = ()
     batch_noun: str = "batch"
     uses_matching: bool = False
+    is_joined: bool = False
     reason: str = ""
     format_distance: Callable[[float], str] = _plain_distance
 
@@ -105,7 +109,7 @@ class Suggestion:
 
     def compare_n_clusters(self, n_clusters: float, n_batches: int) -> ArgumentText | None:
         """Return a sentence if all batches have another number than the sampled ones."""
-        looked_at = self.chosen.n_clusters
+        looked_at = self.chosen.n_clusters_per_batch
         if max(looked_at, n_clusters) <= _ABOUT_AS_MANY * min(looked_at, n_clusters):
             return None
         batches = plural(self.batch_noun)
@@ -156,13 +160,14 @@ class Suggestion:
     def _describe_result(self) -> ArgumentText:
         is_one = self.n_batches == 1
         batches = self.batch_noun if is_one else f"{self.n_batches} {plural(self.batch_noun)}"
-        clusters = format_count(self.chosen.n_clusters, "cluster")
+        clusters = format_count(self.chosen.n_clusters_per_batch, "cluster")
         points = format_count(self.n_points, "point")
         if 0 < self.n_sampled_points < self.n_points:
             points += f", {self.n_sampled_points:,} of them used"
         return ArgumentText(
             f"So the {batches} ({points}) have {clusters} on "
-            f"average, {format_count(self.chosen.n_clusters_total, 'cluster')} over all time. "
+            f"average, {format_count(self.chosen.n_clusters_total, 'cluster')} over all time"
+            f"{', before they are merged' if self.is_joined else ''}. "
             f"{self._reason_in_words()}"
         )
 

@@ -12,7 +12,7 @@ from dynmeans.engine.checks import entropy_of_seed
 from dynmeans.plots.earth import earth
 from dynmeans.records.events import KINDS
 from dynmeans.records.penalties import DEFAULT_MAX_GAP, DEFAULT_REACH
-from dynmeans.report.encode import LOOKS, in_script
+from dynmeans.report.encode import STYLE, in_script
 from dynmeans.report.render_page import (
     ENGINE_SCRIPTS,
     SCRIPTS,
@@ -77,11 +77,11 @@ def write_browser_page(path: str | os.PathLike[str]) -> Path:
 
 
 def _settings() -> dict[str, object]:
-    """What the page takes from the package: looks, defaults, and an example."""
+    """What the page needs from the package: style, defaults, and an example."""
     entropy = int(entropy_of_seed(0))
     return {
-        "looks": LOOKS,
-        "kinds": list(KINDS),
+        "style": STYLE,
+        "event_kinds": list(KINDS),
         "earth": earth(),
         "max_gap": DEFAULT_MAX_GAP,
         "reach": DEFAULT_REACH,

@@ -144,7 +144,7 @@ def _select_clusters(tables: RecordTables, n_axes: int, budget: float) -> tuple[
         np.bincount(which, minlength=n) for which in (rows, np.searchsorted(all_ids, known))
     )
     n_points = np.bincount(rows, weights=tables.counts, minlength=n).astype(np.float64)
-    costs = n_rows * row_bytes(n_axes, tables.is_steady) + n_events * EVENT_BYTES
+    costs = n_rows * row_bytes(n_axes, tables.has_velocities) + n_events * EVENT_BYTES
     shown = choose_clusters(all_ids, n_points, costs, CLUSTER_SHARE * budget)
     return shown, budget - float(costs[np.isin(all_ids, shown)].sum())
 

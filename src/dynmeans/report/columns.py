@@ -19,8 +19,8 @@ class RecordTables:
         self.counts = np.concatenate([record.counts for record in records])
         self.centers = np.concatenate([record.centers for record in records])
         courses = [record.velocities for record in records if record.velocities is not None]
-        self.is_steady = len(courses) == len(records)
-        self._velocities = np.concatenate(courses) if self.is_steady else None
+        self.has_velocities = len(courses) == len(records)
+        self._velocities = np.concatenate(courses) if self.has_velocities else None
         # That a cluster moved is seen from its centers.
         self.happened = [[e for e in record.events if e.kind != "moved"] for record in records]
 

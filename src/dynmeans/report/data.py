@@ -10,7 +10,7 @@ from dynmeans.inputs.numbers import check_count, check_number
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.families import Families
 from dynmeans.report.family_levels import FamilyLevels, family_levels
-from dynmeans.report.recluster_settings import Trial
+from dynmeans.report.recluster_settings import ReclusterSettings
 from dynmeans.runs.analysis.carried_rows import CarriedRows
 
 TIME_AXIS = -1
@@ -170,13 +170,13 @@ class ReportData:
     matrix: FloatArray | None = None  # (n_features, n_axes); from features to axes
     rows: CarriedRows | None = None  # What is known of each point beside its place
     # What decided the clusters; with it, readers can try other settings on the page
-    trial: Trial | None = None
+    trial: ReclusterSettings | None = None
 
     def with_families(self, families: Families) -> "ReportData":
         """Return the same report, with a slider through the levels of these families."""
         return replace(self, families=family_levels(families, np.unique(self.clusters.ids)))
 
-    def with_recluster(self, trial: Trial | None) -> "ReportData":
+    def with_recluster(self, trial: ReclusterSettings | None) -> "ReportData":
         """Return the same report, with a panel to try other settings than these."""
         return replace(self, trial=trial)
 

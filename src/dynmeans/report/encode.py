@@ -20,7 +20,7 @@ FORMAT = "dynmeans.report"
 VERSION = 2
 NO_CLUSTER = 65535  # the slot of a point that belongs to no cluster shown
 
-LOOKS = {
+STYLE = {
     "light": list(PALETTE),
     "dark": list(DARK_PALETTE),
     "markers": list(MARKERS),
@@ -38,9 +38,9 @@ def batch_bytes(times: BatchTimes) -> float:
     return len(times.values) * _BATCH_BYTES + names
 
 
-def row_bytes(n_axes: int, is_steady: bool) -> float:
+def row_bytes(n_axes: int, has_velocities: bool) -> float:
     """Bytes that one cluster in one batch takes."""
-    return (8 + 2 * n_axes * (2 if is_steady else 1)) * _BASE64
+    return (8 + 2 * n_axes * (2 if has_velocities else 1)) * _BASE64
 
 
 def point_bytes(n_axes: int) -> float:
@@ -55,10 +55,10 @@ def pack_report(data: ReportData) -> dict[str, Any]:
         "version": VERSION,
         "title": data.title,
         "axes": [_encode_axis(axis) for axis in data.axes],
-        "view": list(data.view),
+        "initial_axes": list(data.view),
         "is_dated": data.batches.is_dated,
-        "kinds": list(KINDS),
-        "looks": LOOKS,
+        "event_kinds": list(KINDS),
+        "style": STYLE,
         "n_clusters": data.n_clusters,
         "parameters": [list(pair) for pair in data.parameters],
         "scores": [
@@ -151,7 +151,7 @@ def _encode_families(families: FamilyLevels | None) -> dict[str, Any] | None:
         return None
     level = float(np.clip(families.level, -1e300, 1e300))
     return {
-        "joined": _encode_floats(families.joined, "<u4"),
+        "joined": _encode_floats(families.children, "<u4"),
         "heights": _encode_floats(families.heights, "<f4"),
         "level": level,
     }
@@ -164,7 +164,7 @@ def _encode_velocities(velocities: FloatArray | None) -> dict[str, Any]:
     most = np.abs(velocities).max(axis=0, initial=0.0)
     most = np.where(most > 0, most, 1.0)
     steps = np.rint(velocities / most * 32767.0).T
-    return {"velocities": _encode_floats(steps, "<i2"), "fastest": most.tolist()}
+    return {"velocities": _encode_floats(steps, "<i2"), "max_speed": most.tolist()}
 
 
 def report_json(data: ReportData, trial: dict[str, Any] | None = None) -> str:

@@ -13,7 +13,8 @@ from dynmeans.records.families import APART, Families
 class FamilyLevels:
     """Joins in ascending order, so that the joins up to any height give the families there."""
 
-    joined: IntArray  # (n_joins, 2); names of the two families that become one; it keeps the lower
+    # (n_joins, 2); IDs of the two families that merge; the lower one stays.
+    children: IntArray
     heights: FloatArray  # (n_joins,); level of each join
     level: float  # The level shown at first
 
@@ -28,14 +29,14 @@ def family_levels(families: Families, ids: IntArray) -> FamilyLevels:
     >>> points = np.linspace([0.0, 0.0], [4.0, 0.1], 400)
     >>> families = find_families([points], [np.repeat([0, 1, 2, 3], 100)])
     >>> kept = family_levels(families, np.array([0, 2, 3]))
-    >>> merge_groups(4, kept.joined)[[0, 2, 3]].tolist()
+    >>> merge_groups(4, kept.children)[[0, 2, 3]].tolist()
     [0, 0, 0]
     """
     tree = families.tree
     has_shown = dict.fromkeys(tree.ids.tolist(), False) | dict.fromkeys(ids.tolist(), True)
     is_guest = (families.nearest_family != tree.ids) & (families.nearest_family >= 0)
     guests = np.column_stack([families.nearest_family[is_guest], tree.ids[is_guest]])
-    roots = roots_after_merges(tree.ids, np.concatenate([guests, tree.joined]))
+    roots = roots_after_merges(tree.ids, np.concatenate([guests, tree.children]))
     levels = np.concatenate([np.full(len(guests), APART), tree.heights])
     is_kept = np.zeros(len(levels), dtype=bool)
     for row, (low, high) in enumerate(roots):

@@ -15,7 +15,7 @@ from dynmeans.report.center_positions import align_centers
 from dynmeans.report.copied_calls import copied_calls, row_command
 from dynmeans.report.data import ReportData, Warned
 from dynmeans.report.descriptions import descriptions
-from dynmeans.report.recluster_settings import Trial
+from dynmeans.report.recluster_settings import ReclusterSettings
 from dynmeans.report.render_page import render_report, write_report
 from dynmeans.runs.analysis.carried_rows import carried_rows
 from dynmeans.runs.analysis.profiles import describe_clusters
@@ -76,7 +76,9 @@ def run_report(
     # A run that goes on may commit between the two: the samples, read first, set the end.
     samples = list(run.samples())
     if not samples:
-        raise ValueError(f"the run {str(run.folder)!r} has no windows yet.")
+        raise ValueError(
+            f"the run {str(run.folder)!r} has no windows yet. Wait for the first commit."
+        )
     history = run.history(labels=False, last_step=samples[-1].step)
     assert run.memory is not None, "a run with windows has one"
     space = run.memory.space_or_raw
@@ -210,14 +212,14 @@ def _parameters(run: Run) -> dict[str, object]:
     return fields
 
 
-def _trial(run: Run) -> Trial | None:
+def _trial(run: Run) -> ReclusterSettings | None:
     """What a page needs to cluster its points again; None where it could not do so."""
     model_config, memory, penalties = run.config.model_config, run.memory, run.penalties
     assert memory is not None, "a run without windows has no report"
     assert penalties is not None
     if not isinstance(model_config.random_state, int):
         return None
-    return Trial(
+    return ReclusterSettings(
         penalties,
         model_config.random_state,
         model_config.n_init,

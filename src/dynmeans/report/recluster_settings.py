@@ -26,7 +26,7 @@ _TOO_MANY = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Trial:
+class ReclusterSettings:
     """What decided the clusters of a page."""
 
     penalties: Penalties  # lambda, Q and tau, the revival rule and the motion
@@ -56,7 +56,7 @@ def encode_recluster(data: "ReportData") -> dict[str, Any] | None:
         is_moving = [row in penalties.moving_features for row in range(n_coordinates)]
     return {
         "features": features,
-        "pieces": pieces,
+        "transforms": pieces,
         "directions": {
             row: matrix[:, row].tolist() for row in range(len(data.axes)) if row not in features
         },

@@ -83,7 +83,7 @@ _ENGINE = """
 <script type="text/plain" id="engine-code">{code}</script>
 <script type="text/plain" id="engine-module">{module}</script>"""
 _ROWS = '\n<script type="text/plain" id="report-rows">{}</script>'
-_BESIDE = '\n<script type="application/json" id="report-data-beside">{}</script>'
+_BESIDE = '\n<script type="application/json" id="report-data-compare">{}</script>'
 
 
 def render_report(

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from dynmeans.inputs.format_count import format_count
 from dynmeans.inputs.input_error import InputError
 from dynmeans.records.arrays import IntArray
 from dynmeans.runs.levels import StoredLevels, read_levels, show_level
@@ -24,6 +23,7 @@ from dynmeans.runs.unconfirmed import unconfirmed_ids
 WORDS = "words"  # of the manifest: names that clusters have until people give them others
 GROUPS = "groups"  # of the manifest: clusters that are shown as others, by `n_clusters`
 NOISE = "noise"  # what has the label -1
+CLUSTERS_HINT = "Use `dynmeans clusters RUN` to list the IDs."
 NAME, MERGE, SPLIT, PIN, UNDO = KINDS = ("name", "merge", "split", "pin", "undo")
 MAX_CHARACTERS = 200
 
@@ -168,10 +168,8 @@ def _check_known(store: Store, cluster_id: int) -> None:
         raise TypeError(f"cluster_id must be an integer, got {cluster_id!r}.")
     is_id = 0 <= cluster_id < 2**63
     if not is_id or not list(store.rows("clusters", "WHERE cluster_id = ?", [int(cluster_id)])):
-        rule = ": cluster {} does not exist; the run has {}, with IDs from 0"
-        raise InputError(
-            "cluster", rule, cluster_id, format_count(store.n_clusters_total, "cluster")
-        )
+        rule = ": cluster {} does not exist"
+        raise InputError("cluster", rule, cluster_id, hint=CLUSTERS_HINT)
 
 
 class Editing:

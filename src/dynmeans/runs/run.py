@@ -130,7 +130,7 @@ class Run(Editing, AbstractContextManager["Run"]):
         self,
         windows: Window | Iterable[Window],
         *,
-        token: str | None = None,
+        idempotency_key: str | None = None,
         on_window: OnWindow | None = None,
         commit_seconds: float = 2.0,
         after_commit: Callable[[], None] | None = None,
@@ -143,12 +143,12 @@ class Run(Editing, AbstractContextManager["Run"]):
         ----------
         windows : Window or iterable of Window
             The next windows in order of time.
-        token : str, optional
-            Name of this call. All its windows become one commit, and a call whose token was
-            committed before does nothing: a caller that repeats itself changes nothing.
+        idempotency_key : str, optional
+            Name of this call. All its windows become one commit, and a repeated call with the
+            same key does nothing.
         on_window : callable, optional
             Called with the record and the window after each step, before it is durable. If it
-            raises, all windows up to this one are committed, unless there is a `token`.
+            raises, all windows up to this one are committed, unless there is a `idempotency_key`.
         commit_seconds : float
             Windows are committed in groups, at least this often; 0 commits each by itself.
         after_commit : callable, optional
@@ -160,7 +160,7 @@ class Run(Editing, AbstractContextManager["Run"]):
             it open; what it raises ends the call, and nothing is stored.
         """
         self._store.lock_for_writing()
-        if token is not None and self._store.has_token(token):
+        if idempotency_key is not None and self._store.has_idempotency_key(idempotency_key):
             return 0
         stepper = self._ready_stepper()
         stepper.execution = get_execution("native", "auto", n_threads, None)
@@ -168,7 +168,7 @@ class Run(Editing, AbstractContextManager["Run"]):
             given = [windows] if isinstance(windows, Window) else windows
             stream = stepper.begin(given, on_suggestion)
             return stepper.take_all(
-                stream, token, on_window, commit_seconds, self._follow_up(after_commit)
+                stream, idempotency_key, on_window, commit_seconds, self._follow_up(after_commit)
             )
         except BaseException:
             # What was not committed is forgotten here as well.

@@ -60,7 +60,7 @@ class WindowProcessor:
     def take_all(
         self,
         windows: Iterable[Window],
-        token: str | None,
+        idempotency_key: str | None,
         on_window: Callable[[StepRecord, Window], None] | None,
         commit_seconds: float,
         after_commit: Callable[[], None],
@@ -68,21 +68,21 @@ class WindowProcessor:
         """Take windows in until there are no more; return how many there were."""
         n_windows, n_rows, last_commit = 0, 0, time.monotonic()
         stream = iter(windows)
-        while (taken := self._take_next(stream, token)) is not None:
+        while (taken := self._take_next(stream, idempotency_key)) is not None:
             window, step, record = taken
             self._keep(window, step, record)
             n_windows += 1
             if on_window is not None:
-                with self._committing_first(token):
+                with self._committing_first(idempotency_key):
                     on_window(record, window)
             n_rows += window.n_points
             is_due = time.monotonic() - last_commit >= commit_seconds or n_rows >= MAX_GROUP_ROWS
-            if token is None and is_due:
+            if idempotency_key is None and is_due:
                 self._commit()
                 n_rows, last_commit = 0, time.monotonic()
                 after_commit()
-        if self._pending.windows or token is not None:
-            self._commit(token)
+        if self._pending.windows or idempotency_key is not None:
+            self._commit(idempotency_key)
             after_commit()
         return n_windows
 
@@ -111,10 +111,10 @@ class WindowProcessor:
         self._counts["n_dead_letters"] += len(letters)
 
     def _take_next(
-        self, stream: Iterator[Window], token: str | None
+        self, stream: Iterator[Window], idempotency_key: str | None
     ) -> tuple[Window, Step, StepRecord] | None:
         """Step on the next window. If that fails, what was taken in before is committed first."""
-        with self._committing_first(token):
+        with self._committing_first(idempotency_key):
             window = next(stream, None)
             if window is None:
                 return None
@@ -123,12 +123,12 @@ class WindowProcessor:
             return window, *self._step(window)
 
     @contextmanager
-    def _committing_first(self, token: str | None) -> Iterator[None]:
-        """If the work within fails, commit what was taken in before; with a token, all is open."""
+    def _committing_first(self, idempotency_key: str | None) -> Iterator[None]:
+        """If the block fails, commit the earlier windows; with a key, commit nothing."""
         try:
             yield
         except BaseException:
-            if self._pending.windows and token is None:
+            if self._pending.windows and idempotency_key is None:
                 self._commit()
             raise
 
@@ -215,11 +215,11 @@ class WindowProcessor:
                 f"and now has {now}."
             )
 
-    def _commit(self, token: str | None = None) -> None:
+    def _commit(self, idempotency_key: str | None = None) -> None:
         pending, self._pending = self._pending, Commit()
         pending.memory = self._memory
         pending.manifest["counts"] = dict(self._counts)
-        pending.token = token
+        pending.idempotency_key = idempotency_key
         self._store.commit(pending)
 
 

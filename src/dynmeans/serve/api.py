@@ -123,7 +123,7 @@ class _Api:
             seconds = _ALIVE_SECONDS if told >= step else _SUMMARY_PAUSE
             await self._feed.wait(run_id, step, n_edits, seconds)
             yield ": still here\n\n"
-        yield "event: replaced\ndata: {}\n\n"
+        yield "event: run_replaced\ndata: {}\n\n"
 
 
 class _EventStream(StreamingResponse):

@@ -41,7 +41,10 @@ class _Numbers:
         }
         self._gauges = {
             "active_clusters": ("Clusters in the last window.", status.n_active_clusters),
-            "clusters_remembered": ("Clusters in memory, active or inactive.", status.n_remembered),
+            "clusters_remembered": (
+                "Clusters in memory, active or inactive.",
+                status.n_remembered_clusters,
+            ),
             "cost": ("Cost of the last window.", status.cost),
             "label_bytes": ("Size of the stored labels.", status.label_bytes),
             "is_running": ("Whether a process writes to the run.", status.is_running),

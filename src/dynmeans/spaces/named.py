@@ -4,6 +4,7 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from dynmeans.inputs.input_error import InputError
+from dynmeans.inputs.old_names import suggest_value
 from dynmeans.spaces.cosine import Cosine, Words
 from dynmeans.spaces.cyclic import Cyclic
 from dynmeans.spaces.geo import Geo
@@ -39,7 +40,10 @@ def find_space(space: object) -> Space:
         kind = _kind(name)
         if kind is not None:
             return kind.from_text(parameter)
-    raise InputError("space", f"must be one of {', '.join(SPACES)}, or a Space", got=space)
+    hint = suggest_value(space, SPACES)
+    raise InputError(
+        "space", f"must be one of {', '.join(SPACES)}, or a Space", got=space, hint=hint
+    )
 
 
 def space_from_json(value: Any) -> Space:

@@ -68,7 +68,9 @@ def _read(memory: Any) -> Memory:
         with Run.open(memory) as run:
             known = run.memory
         if known is None:
-            raise ValueError(f"the run {str(memory)!r} has no windows yet.")
+            raise ValueError(
+                f"the run {str(memory)!r} has no windows yet. Wait for the first commit."
+            )
         return known
     if isinstance(memory, str | os.PathLike):
         return Memory.load(memory)

@@ -127,7 +127,7 @@ def foreach_batch(
                 if table.num_rows:
                     yield window
 
-            run.process(windows(), token=f"spark-{epoch_id}", n_threads=n_threads)
+            run.process(windows(), idempotency_key=f"spark-{epoch_id}", n_threads=n_threads)
 
     return take_in
 

@@ -19,7 +19,7 @@ from dynmeans.engine.gpu.host import cluster as cluster_module
 from dynmeans.engine.gpu.host.bins import bins_of_batch
 from dynmeans.engine.gpu.host.bounds import Bounds
 from dynmeans.engine.gpu.host.cluster import cluster
-from dynmeans.engine.gpu.host.deep_search import run_deep_search
+from dynmeans.engine.gpu.host.deep_search import run_deep_search_on_device
 from dynmeans.engine.gpu.host.slots import Slots
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
@@ -145,12 +145,12 @@ def borders(monkeypatch):
     n_passes = []
 
     def counted(*arguments):
-        found = follow(*arguments)
+        found = run_border_passes(*arguments)
         n_passes.append(found[0])
         return found
 
-    follow = cluster_module.follow
-    monkeypatch.setattr(cluster_module, "follow", counted)
+    run_border_passes = cluster_module.run_border_passes
+    monkeypatch.setattr(cluster_module, "run_border_passes", counted)
     return n_passes
 
 
@@ -190,7 +190,7 @@ def _check_depth(case, kind, depth):
     rows = kind(points, weights, windows)
     bins = bins_of_batch(rows.magnitudes(), len(points), weights is not None, state, penalties)
     found = cluster(rows, order, bins, state, penalties)
-    found = run_deep_search(rows, bins, state, penalties, found, depth)
+    found = run_deep_search_on_device(rows, bins, state, penalties, found, depth)
     np.testing.assert_array_equal(rows.labels, expected.labels)
     np.testing.assert_array_equal(found.centers, expected.centers)
     np.testing.assert_array_equal(found.counts, expected.counts)

@@ -52,7 +52,7 @@ def test_page_and_summary_of_a_call_tell_it():
     found = dynmeans.cluster(frame, **how)
     merged = int(found.labels.iloc[-30])
     assert f"{merged} may be split in two." in found.summary()
-    with found.run() as run:
+    with found.open_run() as run:
         data = run_report(run)
     assert data.descriptions[merged][0] == f"{merged} may be split in two"
     assert any("may be split in two" in note for note in data.notes)

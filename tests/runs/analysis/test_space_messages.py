@@ -77,7 +77,7 @@ def test_means_go_the_short_way_round(quakes):
     asked = options(space=space, features=["lat", "lon", "hour"], new_penalty=1e5)
     found = dynmeans.cluster(quakes, **asked)
     assert found.labels.nunique() == 1
-    with found.run() as run:
+    with found.open_run() as run:
         profiles = describe_clusters(run)
     lat, lon, hour = profiles.means[0]
     assert lat == pytest.approx(quakes.lat.mean(), abs=1e-5)

@@ -66,9 +66,7 @@ def test_an_encoding_is_taken_by_its_name(tmp_path, ending):
 
 def test_a_file_that_is_not_utf8_names_the_option(tmp_path):
     (tmp_path / "rows.csv").write_bytes(GERMAN.encode("cp1252"))
-    with pytest.raises(
-        ValueError, match=r"it is not UTF-8\. Set its encoding, for example encoding="
-    ):
+    with pytest.raises(ValueError, match=r"not UTF-8\. Set its encoding, for example encoding="):
         values_of(tmp_path / "rows.csv")
 
 
@@ -92,10 +90,7 @@ def test_decimal_commas_are_numbers_also_beside_words_for_none(tmp_path, column,
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [
-        ({"decimal": ";"}, "decimal must be one of"),
-        ({"encoding": "klingon"}, "supported by Python"),
-    ],
+    [({"decimal": ";"}, "decimal must be one of"), ({"encoding": "klingon"}, "by Python")],
 )
 def test_options_that_make_no_sense_are_refused(options, message):
     with pytest.raises(ValueError, match=message):

@@ -63,7 +63,7 @@ def batches_of(n, seed=3):
 def folder(tmp_path):
     with Run.create(tmp_path / "run", CONFIG) as run:
         run.process(batches_of(3), commit_seconds=0.0)
-        run.process(batches_of(1, seed=4), token="epoch 1")
+        run.process(batches_of(1, seed=4), idempotency_key="epoch 1")
         run.store_dead_letters({}, [dead_letter("line 3", "no row", b"{")])
         commit_offset(run.store, "events a", 3)
     return tmp_path / "run"

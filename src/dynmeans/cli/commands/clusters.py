@@ -37,7 +37,7 @@ def clusters(
 ) -> None:
     """Describe each cluster: its lifetime, means and distinctive features.
 
-    apart lists features whose mean differs most from that of all other rows, in standard
+    differs lists features whose mean differs most from that of all other rows, in standard
     deviations. Means are those of the stored rows, up to 200 of each window.
 
     [bold]Example[/bold]

@@ -49,12 +49,14 @@ def edit(
     """
     from dynmeans.cli.output import print_json, print_line
     from dynmeans.inputs.input_error import InputError
+    from dynmeans.inputs.old_names import suggest_value
     from dynmeans.runs.analysis.suggested_matches import suggested_matches_of_run
     from dynmeans.runs.run import Run
 
     ids = clusters or []
     if action not in ACTIONS:
-        raise InputError("action", f"must be one of {', '.join(ACTIONS)}", got=action)
+        hint = suggest_value(action, ACTIONS)
+        raise InputError("action", f"must be one of {', '.join(ACTIONS)}", got=action, hint=hint)
     if len(ids) != ACTIONS[action]:
         rule = "{} takes {}, got {}"
         wanted = ("no cluster", "the ID of a cluster", "two clusters")[ACTIONS[action]]

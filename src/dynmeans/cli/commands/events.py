@@ -32,6 +32,7 @@ def events(
     from dynmeans.inputs.format_count import format_count
     from dynmeans.inputs.input_error import InputError
     from dynmeans.records.events import KINDS
+    from dynmeans.runs.edits import CLUSTERS_HINT
     from dynmeans.runs.run import Run
     from dynmeans.spaces.raw import RAW
 
@@ -45,9 +46,7 @@ def events(
         rows = run.events(kinds=kinds, cluster_id=cluster, frame="arrow").to_pylist()
         # Every cluster was born.
         if not rows and cluster is not None and not len(run.events(cluster_id=cluster)):
-            n_known = format_count(run.status().n_clusters_total, "cluster")
-            rule = ": cluster {} does not exist; the run has {}, with IDs from 0"
-            raise InputError("cluster", rule, cluster, n_known)
+            raise InputError("cluster", ": cluster {} does not exist", cluster, hint=CLUSTERS_HINT)
         rows.sort(key=lambda row: row["step"])
     rows = rows if last is None else rows[len(rows) - min(last, len(rows)) :]
     if as_json:

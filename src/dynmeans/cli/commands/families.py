@@ -1,4 +1,4 @@
-"""dynmeans families: identities of a run that belong together."""
+"""dynmeans families: clusters of a run that belong together."""
 
 from typing import Any
 
@@ -7,12 +7,12 @@ from dynmeans.cli.fields import with_options
 from dynmeans.cli.options import FamilyOptions
 
 
-@with_options({FamilyOptions: ""}, only={FamilyOptions: ("level", "n_families")})
+@with_options({FamilyOptions: ""}, only={FamilyOptions: ("family_level", "n_families")})
 def families(run_folder: options.RunFolder, as_json: options.AsJson = False, **fields: Any) -> None:
     """Group the clusters of a run that belong together; nothing is clustered again.
 
-    Without --level and --n-families, the level with the shortest description of the stream is
-    chosen. This works while the run is being written, too.
+    Without --family-level and --n-families, the height with the shortest description of the
+    stream is chosen. This works while the run is being written, too.
 
     [bold]Example[/bold]
 

@@ -37,10 +37,10 @@ def status(
     state = "running" if found.is_running else "complete" if found.is_finished else "stopped"
     lines = {
         "run": f"{found.folder} ({state})",
-        "windows": f"{found.n_windows:,} ({format_count(found.time, 'step')} of time)",
+        "windows": f"{found.n_windows:,} ({format_count(found.clock, 'step')})",
         "from, to": f"{found.first_window or '-'}, {found.last_window or '-'}",
         "rows": f"{found.n_rows:,} ({found.n_dropped_rows:,} dropped, {found.n_late_rows:,} late)",
-        "clusters": f"{found.n_active_clusters} now, {found.n_remembered} remembered, "
+        "clusters": f"{found.n_active_clusters} now, {found.n_remembered_clusters} remembered, "
         f"{found.n_clusters_total} in total ({found.n_unconfirmed} unconfirmed)",
         "level": f"{found.level}, {format_count(found.n_subclusters, 'subcluster')}, "
         f"{format_count(found.n_noise, 'row')} of noise",

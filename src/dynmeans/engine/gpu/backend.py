@@ -18,8 +18,8 @@ from dynmeans.engine.gpu.device_rows import DeviceRows
 from dynmeans.engine.gpu.gpu_batch import GpuBatch, as_cupy, prepare_batch
 from dynmeans.engine.gpu.host.bins import bins_of_batch
 from dynmeans.engine.gpu.host.cluster import Found, cluster
-from dynmeans.engine.gpu.host.deep_search import run_deep_search
-from dynmeans.engine.gpu.predict import distances, predict_labels, predict_on_device
+from dynmeans.engine.gpu.host.deep_search import run_deep_search_on_device
+from dynmeans.engine.gpu.predict import device_distances, predict_labels, predict_on_device
 from dynmeans.engine.gpu.transfer import (
     LabelBuffer,
     download_ids,
@@ -35,7 +35,7 @@ from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import Clustering, ClusterState
 
 __all__ = [
-    "distances",
+    "device_distances",
     "maybe_copy_to_device",
     "predict_labels",
     "prepare_batch",
@@ -93,7 +93,7 @@ def _step_on_device(
     assert best is not None, "orders has at least one row"
     if depth:
         rows.labels = slots
-        best = run_deep_search(rows, bins, arrived, penalties, best, depth)
+        best = run_deep_search_on_device(rows, bins, arrived, penalties, best, depth)
         slots = rows.labels
     new_state = update_state(best.counts, best.centers, arrived, state.centers, penalties, elapsed)
     n_new = len(best.counts) - state.n_clusters

@@ -82,7 +82,7 @@ class GpuBatch:
 
     def distances(self, state: ClusterState) -> Any:
         """Return the distance of each row to each center, on the GPU."""
-        return device_engine().distances(self, state)
+        return device_engine().device_distances(self, state)
 
     def deliver(self, array: Any) -> Any:
         """Hand a CuPy array to the library that the points came from, without a copy."""

@@ -59,7 +59,7 @@ def predict_on_device(
     return labels, costs
 
 
-def distances(batch: GpuBatch, state: ClusterState) -> Any:
+def device_distances(batch: GpuBatch, state: ClusterState) -> Any:
     """Return the distance of each point to each center, where the points lie."""
     points, n_slots = batch.points, state.n_clusters
     found = cp.empty((len(points), n_slots))

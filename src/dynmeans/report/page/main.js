@@ -24,7 +24,7 @@ function markNames(store) {
 function start() {
   const store = new ReportStore(JSON.parse(byId("report-data").textContent));
   const view = new View(store);
-  const looks = new Looks(store.header.looks, view);
+  const looks = new Looks(store.header.style, view);
   const scale = new TimeScale(store);
   const { text } = scale;
   const levels = new Levels(store, view);

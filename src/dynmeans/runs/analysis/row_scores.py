@@ -27,7 +27,9 @@ def predict_rows(run: Run, rows: Any, vector: str | None) -> IntArray:
     """
     memory, features = run.memory, list(run.config.features)
     if memory is None:
-        raise InputError("", "the run has no windows yet")
+        raise InputError(
+            "", "the run has no windows yet", hint="Wait until the first is committed."
+        )
     text = run.config.source.get("text")
     if text is not None:
         texts = rows[text] if hasattr(rows, "columns") else rows

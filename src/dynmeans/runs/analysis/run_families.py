@@ -13,18 +13,17 @@ from dynmeans.spaces.raw import RAW
 
 
 def families_of_run(
-    run: Run, *, level: float | str | None = None, n_families: float | None = None
+    run: Run, *, family_level: float | str | None = None, n_families: float | None = None
 ) -> Families:
-    """Group the identities of a finished or running run.
+    """Group the clusters of a finished or running run into families.
 
-    Its own evidence speaks where its model configuration asked for families; else the rows that it
-    keeps.
+    The evidence is that of the run, if it was made with `families`; otherwise its stored rows.
     """
-    chosen = "auto" if level is None else level
+    chosen = "auto" if family_level is None else family_level
     model_config, memory = run.config.model_config, run.memory
-    is_free = n_families is None and level is None and model_config.families
+    is_free = n_families is None and family_level is None and model_config.families
     hint = model_config.n_clusters if is_free else None
-    check_choice(chosen, n_families)
+    check_choice(chosen, n_families, "family_level")
     if memory is not None and memory.evidence is not None:
         noise = None if run.levels is None else run.levels.noise
         options: dict[str, Any] = {

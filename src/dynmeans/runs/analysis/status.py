@@ -25,9 +25,9 @@ class RunStatus:
     late_share: float  # of the last 1,000 rows or so that came live, those that came too late
     n_dead_letters: int  # messages that could not be read as rows
     n_wordless: int  # texts without a word: noise, with the label -1
-    time: float  # steps of time so far, empty windows included
+    clock: float  # steps so far, empty windows included
     n_active_clusters: int  # in the last window
-    n_remembered: int  # clusters in memory, seen or not
+    n_remembered_clusters: int  # clusters in memory, seen or not
     n_clusters_total: int  # clusters seen so far, forgotten ones too
     cost: float | None  # of the last window
     first_window: str | None
@@ -57,9 +57,9 @@ def status_of(store: Store) -> RunStatus:
         is_running=store.is_being_written,
         is_finished=bool((position or {}).get("is_finished")),
         n_windows=row.get("step", -1) + 1,
-        time=row.get("time", 0.0),
+        clock=row.get("time", 0.0),
         n_active_clusters=shown.count(np.frombuffer(row.get("ids", b""), dtype=np.int64)),
-        n_remembered=row.get("n_remembered", 0),
+        n_remembered_clusters=row.get("n_remembered", 0),
         n_clusters_total=shown.n_clusters,
         level=shown.level,
         n_subclusters=store.n_clusters_total,

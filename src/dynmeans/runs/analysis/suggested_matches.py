@@ -141,9 +141,8 @@ def format_suggested_matches(links: list[SuggestedMatch], max_gap: float) -> Arg
     if not links:
         return None
     longest = max(link.gap for link in links)
-    are = "was" if len(links) == 1 else "were"
     return ArgumentText(
-        f"{format_count(len(links), 'cluster')} {are} born near a forgotten one, after up to "
+        f"{format_count(len(links), 'new cluster')} appeared near a forgotten one, after up to "
         f"{longest:.4g} inactive steps, and may be the same. {{suggested_matches}} lists them; "
         f"{{max_gap={math.ceil(_ROOM * longest + 1)}}} instead of {max_gap:.3g} would have "
         "remembered them."

@@ -16,8 +16,8 @@ from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.run import Run
 
 _COUNT = (
-    "SELECT step, truth, cluster_id, count(*) AS n FROM dynmeans_rows "
-    "WHERE truth IS NOT NULL AND step IS NOT NULL GROUP BY ALL ORDER BY ALL"
+    "SELECT step, true_label, cluster_id, count(*) AS n FROM dynmeans_rows "
+    "WHERE true_label IS NOT NULL AND step IS NOT NULL GROUP BY ALL ORDER BY ALL"
 )
 
 
@@ -35,12 +35,12 @@ def count_truth(
 ) -> TruthCounts:
     """Count rows by step, true identity and cluster."""
     if run.config.source.get("truth") == column and input is None:
-        return _count(label_stream(run, ["step", "truth", "cluster_id"]))
+        return _count(label_stream(run, ["step", "true_label", "cluster_id"]))
     with open_rows(run, input, allow_stored_sql=allow_stored_sql) as source:
         check_column("truth", column, source.named)
         expression = plain_expression(column, source.named[column])
-        names = "truth", "step", "cluster_id", "distance"
-        rows = labeled_rows(source, run, f"{expression} AS truth")
+        names = "true_label", "step", "cluster_id", "distance"
+        rows = labeled_rows(source, run, f"{expression} AS true_label")
         renamed = (pa.RecordBatch.from_arrays(b.columns, names=names) for b in rows)
         schema = pa.schema(list(zip(names, rows.schema.types, strict=True)))
         return _count(pa.RecordBatchReader.from_batches(schema, renamed))

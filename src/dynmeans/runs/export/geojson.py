@@ -23,7 +23,9 @@ def geojson_of(run: Run) -> dict[str, Any]:
     edits, names, memory = run.edits, run.config.features, run.memory
     records = [record for record in run.history(labels=False) if len(record.ids)]
     if memory is None or not records:
-        raise ValueError(f"the run {str(run.folder)!r} has no windows yet.")
+        raise ValueError(
+            f"the run {str(run.folder)!r} has no windows yet. Wait for the first commit."
+        )
     centers = np.concatenate([record.centers for record in records])
     ends = centers.min(axis=0).tolist(), centers.max(axis=0).tolist()
     lon_lat = memory.space_or_raw.lon_lat() or earth_features(names, *ends)

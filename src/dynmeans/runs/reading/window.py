@@ -142,8 +142,8 @@ class WindowOptions:
     truth: str | None = option(None, "Column of true labels, stored for score and report.")
     on_missing: str = option(
         defaults_of("Run")["on_missing"],
-        "Rows without a finite value or a readable time: drop (and count them), or error; in "
-        "a stream they become dead letters.",
+        "Rows without a finite value or a readable time: drop (and count them), or error. In "
+        "a stream from a broker, error stores the row as a dead letter and continues.",
         choices=("drop", "error"),
     )
     keep_last_open: bool = option(

@@ -44,7 +44,7 @@ class Commit:
     labels: list[pa.Table] = field(default_factory=list)
     memory: Memory | None = None
     manifest: dict[str, Any] = field(default_factory=dict)
-    token: str | None = None
+    idempotency_key: str | None = None
     dead_letters: list[DeadLetter] = field(default_factory=list)
     # Of texts: rows of the words and topics that changed, and words of topics in a window.
     words: dict[str, tuple[Any, ...]] = field(default_factory=dict)
@@ -72,8 +72,8 @@ def insert_commit(connection: sqlite3.Connection, commit: Commit, part: LabelFil
     if commit.memory is not None:
         n_steps = commit.memory.clusters.n_steps
         insert_rows(connection, "memory", [(1, commit.memory.to_bytes())], "REPLACE")
-    if commit.token is not None:
-        insert_rows(connection, "idempotency_keys", [(commit.token, n_steps)])
+    if commit.idempotency_key is not None:
+        insert_rows(connection, "idempotency_keys", [(commit.idempotency_key, n_steps)])
         (n_tokens,) = connection.execute("SELECT count(*) FROM idempotency_keys").fetchone()
         commit.manifest[N_TOKENS] = n_tokens
     insert_letters(connection, commit.dead_letters)

@@ -51,7 +51,7 @@ def make_label_table(
     if window.rows is not None:
         columns["row"] = _numbers(window.rows.astype(np.int64, copy=False))
     if window.truth is not None:
-        columns["truth"] = _column("truth", window.truth)
+        columns["true_label"] = _column("truth", window.truth)
     return pa.table(columns)
 
 

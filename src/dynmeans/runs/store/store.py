@@ -187,9 +187,9 @@ class Store:
         """Whether a window was taken in: from then on the configuration stays."""
         return bool(self.query("SELECT 1 FROM memory"))
 
-    def has_token(self, token: str) -> bool:
+    def has_idempotency_key(self, idempotency_key: str) -> bool:
         """Return whether a call of that name was committed."""
-        return bool(list(self.rows("idempotency_keys", "WHERE key = ?", [token])))
+        return bool(list(self.rows("idempotency_keys", "WHERE key = ?", [idempotency_key])))
 
     @property
     def is_being_written(self) -> bool:

@@ -116,8 +116,8 @@ def parse_address(text: str) -> Address:
     if "@" in path + query or not _HOSTS.fullmatch(hosts):
         raise InputError(
             "",
-            "an address is {}://USER:PASSWORD@HOST:PORT/...; this one is not shown, for it may "
-            "hold a password",
+            "an address is {}://USER:PASSWORD@HOST:PORT/...; this one is not shown, because "
+            "it may contain a password",
             scheme,
             hint="Write / ? # @ : and % in a name or a password as %2F %3F %23 %40 %3A and %25.",
         )

@@ -98,7 +98,7 @@ class Margins:
         self._wait = int(long) if n_held is None else 0 if is_due else 1
 
 
-def follow(
+def run_border_passes(
     border: "DeviceBorder", cost_trace: list[float], is_seen: BoolArray, most: float
 ) -> tuple[int, bool]:
     """Make the passes over a border in which the cost falls, and carry on its trace.

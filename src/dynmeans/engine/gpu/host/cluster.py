@@ -15,7 +15,7 @@ from dynmeans.algorithm.cluster import NO_FALL, has_risen
 from dynmeans.algorithm.cost import cluster_terms
 from dynmeans.engine.compiled import compiled
 from dynmeans.engine.gpu.host.bins import BatchBins
-from dynmeans.engine.gpu.host.border import Margins, follow
+from dynmeans.engine.gpu.host.border import Margins, run_border_passes
 from dynmeans.engine.gpu.host.passes import Passes
 from dynmeans.engine.gpu.host.rows import Rows
 from dynmeans.engine.gpu.host.slots import RememberedSlots, Slots
@@ -90,7 +90,7 @@ def alternate(
             if border is None:
                 margins_of.learn(None, 0, is_due=False)
             else:
-                n_passes, is_due = follow(border, cost_trace, counts > 0, most_passes)
+                n_passes, is_due = run_border_passes(border, cost_trace, counts > 0, most_passes)
                 margins_of.learn(len(border), n_passes, is_due=is_due)
                 if n_passes:
                     n_members = border.close()

@@ -26,7 +26,7 @@ _SAMPLE = SAMPLES[0]
 _SPARE = 96  # more that are asked for: keys lie evenly, but not quite
 
 
-def run_deep_search(
+def run_deep_search_on_device(
     rows: Rows, bins: BatchBins, state: ClusterState, penalties: Penalties, found: Found, depth: int
 ) -> Found:
     """Continue from the labels of the rows, which are those of `found`, in their present order."""

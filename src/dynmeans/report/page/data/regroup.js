@@ -22,7 +22,7 @@ function regrouped(store, base, shown) {
     const batch = batches[index];
     const nRemembered = lives.takeIn(old);
     if (base.batches[0].step === 0) batch.nRemembered = nRemembered;
-    const kinds = store.header.kinds;
+    const kinds = store.header.event_kinds;
     batch.events = lives.events(old, batch).sort((a, b) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind) || a.id - b.id);
     for (const event of batch.events) {
       events.push(event);

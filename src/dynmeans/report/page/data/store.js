@@ -110,7 +110,7 @@ class ReportStore {
       for (let row = from; row < to; row += 1) {
         const event = {
           batch,
-          kind: this.header.kinds[kinds[row]],
+          kind: this.header.event_kinds[kinds[row]],
           id: ids[row],
           other: others[row],
           gap: gaps[row],
@@ -295,13 +295,13 @@ function slotOf({ ids }, id) {
 }
 
 // In a step of time, axis by axis; none where clusters keep no course.
-function readVelocities({ velocities, fastest }, nAxes) {
+function readVelocities({ velocities, max_speed: maxSpeed }, nAxes) {
   if (!velocities) return null;
   const isPlain = isPlainColumn(velocities);
   const values = readColumn(velocities, isPlain ? Float32Array : Int16Array);
   const n = values.length / nAxes;
   return Array.from({ length: nAxes }, (_, axis) => {
     const steps = values.subarray(axis * n, (axis + 1) * n);
-    return isPlain ? steps : Float32Array.from(steps, (step) => (step / 32767) * fastest[axis]);
+    return isPlain ? steps : Float32Array.from(steps, (step) => (step / 32767) * maxSpeed[axis]);
   });
 }

@@ -16,7 +16,7 @@ class View {
     this.listeners = [];
     this.index = store.lastFull;
     this.selected = null;
-    [this.x, this.y] = store.header.view;
+    [this.x, this.y] = store.header.initial_axes;
     this.tail = TAIL;
     this.isYDown = Boolean(store.header.y_down); // as pixels of a picture are counted
     this.fitsBatch = false;

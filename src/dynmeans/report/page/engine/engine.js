@@ -178,7 +178,7 @@ class Engine {
           cost: stream.column("costTrace").at(-1) ?? NaN,
         };
       });
-      return { steps, nIdentities: stream.nextId };
+      return { steps, nClusters: stream.nextId };
     } finally {
       stream.close();
     }

@@ -77,7 +77,7 @@ class TrialPanel {
       this.trial.show(found);
       this.draw();
       const mean = found.ids.length / Math.max(1, found.nSeen.filter((n) => n > 0).length);
-      this.say(`${plural(found.nIdentities, "cluster")}, about ${formatNumber(mean, 3)} in a batch, found in ${Math.round(time)} ms`);
+      this.say(`${plural(found.nClusters, "cluster")}, about ${formatNumber(mean, 3)} in a batch, found in ${Math.round(time)} ms`);
     }
   }
 

@@ -7,7 +7,7 @@ class Trial {
   constructor(store, view, onShown) {
     Object.assign(this, { store, view, onShown, number: 0, saved: null, waiting: [], worker: null });
     this.settings = store.header.engine;
-    this.space = new EngineSpace(this.settings.pieces);
+    this.space = new EngineSpace(this.settings.transforms);
   }
 
   get isShown() {
@@ -71,7 +71,7 @@ class Trial {
     }
     const { batches } = this.saved;
     const { header } = store;
-    Object.assign(header, OF_THE_RUN, { n_clusters: found.nIdentities });
+    Object.assign(header, OF_THE_RUN, { n_clusters: found.nClusters });
     Object.assign(store, { batches: [], events: [], clusters: new Map(), largest: 1 });
     store.append(this.chunk(found, batches), () => this.settle());
     this.onShown();

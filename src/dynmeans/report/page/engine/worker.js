@@ -150,7 +150,7 @@ const [BORN, VANISHED, RETURNED, FORGOTTEN] = [0, 2, 3, 4];
 
 class TrialColumns {
   constructor(nBatches, nRows, nFeatures) {
-    Object.assign(this, { nFeatures, slots: new Uint16Array(nRows), costs: new Float64Array(nBatches), nIdentities: 0 });
+    Object.assign(this, { nFeatures, slots: new Uint16Array(nRows), costs: new Float64Array(nBatches), nClusters: 0 });
     this.nSeen = new Uint32Array(nBatches);
     this.nRemembered = new Uint32Array(nBatches);
     this.lists = { ids: [], counts: [], centers: [], velocities: [] };
@@ -208,10 +208,10 @@ class TrialColumns {
     events.sizes[t] = happened.length;
   }
 
-  finished(nIdentities) {
+  finished(nClusters) {
     const { lists, events, slots, costs, nSeen, nRemembered } = this;
     return {
-      nIdentities, slots, costs, nSeen, nRemembered,
+      nClusters, slots, costs, nSeen, nRemembered,
       firsts: nSeen.map((n, t) => nSeen.subarray(0, t).reduce((sum, before) => sum + before, 0)),
       ids: joined(lists.ids, Uint32Array),
       counts: joined(lists.counts, Float32Array),

@@ -21,7 +21,7 @@ function connectLive(report) {
       if (Number(event.lastEventId) > last()) report.append(JSON.parse(event.data));
     });
     source.addEventListener("summary", (event) => report.describe(JSON.parse(event.data)));
-    source.addEventListener("replaced", () => location.reload());
+    source.addEventListener("run_replaced", () => location.reload());
     source.addEventListener("edits", (event) => report.update(JSON.parse(event.data)));
   };
   connect();

@@ -1,6 +1,6 @@
 // Two reports side by side: each a page of its own within this one, moved through time together.
 
-const OTHER_DATA = "report-data-beside";
+const OTHER_DATA = "report-data-compare";
 
 // The page with the one block of data, as it stood before anything was drawn.
 function pageWith(dataId) {

@@ -47,7 +47,7 @@ class EventList {
   arrange() {
     const counts = new Map();
     for (const { kind } of this.store.events) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-    const buttons = this.store.header.kinds
+    const buttons = this.store.header.event_kinds
       .filter((kind) => counts.has(kind))
       .map((kind) => this.kindButton(kind, counts.get(kind)));
     byId("event-kinds").replaceChildren(...buttons);

@@ -54,7 +54,7 @@ class Permalink {
       ...(view.minSize === minSize ? {} : { size: view.minSize }),
       ...(view.minLife === minLife ? {} : { life: view.minLife }),
       ...(view.onlyFamily === null ? {} : { family: view.onlyFamily }),
-      ...(view.x === store.header.view[0] && view.y === store.header.view[1] ? {} : { x: store.axisName(view.x), y: store.axisName(view.y) }),
+      ...(view.x === store.header.initial_axes[0] && view.y === store.header.initial_axes[1] ? {} : { x: store.axisName(view.x), y: store.axisName(view.y) }),
       ...(camera ? { box: [...camera.x, ...camera.y].map(round).join(",") } : {}),
     };
   }

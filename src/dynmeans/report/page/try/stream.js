@@ -43,15 +43,15 @@ function limitsOf(columns) {
   return limits;
 }
 
-// In 32,767 steps up to the fastest of each axis; none where clusters keep no course.
+// In 32,767 steps up to the max_speed of each axis; none where clusters keep no course.
 function packedVelocities(velocities, scales) {
   if (!velocities) return {};
   const [d, n] = [scales.length, velocities.length / scales.length];
   const along = scales.map((scale, j) => Float64Array.from({ length: n }, (_, cell) => velocities[cell * d + j] * scale));
-  const fastest = along.map((values) => values.reduce((most, value) => Math.max(most, Math.abs(value)), 0) || 1);
+  const max_speed = along.map((values) => values.reduce((most, value) => Math.max(most, Math.abs(value)), 0) || 1);
   const steps = new Int16Array(d * n);
-  along.forEach((values, j) => values.forEach((value, cell) => { steps[j * n + cell] = Math.round((value / fastest[j]) * 32767); }));
-  return { velocities: base64(steps), fastest };
+  along.forEach((values, j) => values.forEach((value, cell) => { steps[j * n + cell] = Math.round((value / max_speed[j]) * 32767); }));
+  return { velocities: base64(steps), max_speed };
 }
 
 function reportOf(found, cut, choice, settings, chosen) {
@@ -78,7 +78,7 @@ function reportOf(found, cut, choice, settings, chosen) {
       displacements: base64(new Float32Array(found.kinds.length).fill(NaN)),
     },
   };
-  return { ...headerOf(choice, settings, chosen, points), n_clusters: found.nIdentities, notes: notesOf(cut), chunks: [chunk] };
+  return { ...headerOf(choice, settings, chosen, points), n_clusters: found.nClusters, notes: notesOf(cut), chunks: [chunk] };
 }
 
 const extreme = (values, pick) => values.reduce((most, value) => pick(most, value), pick === Math.min ? Infinity : -Infinity);
@@ -99,7 +99,7 @@ function roundTheEarth(values) {
   return { period: 360, seam: seam + 360 * Math.floor(((low + high) / 2 - seam) / 360), start };
 }
 
-function headerOf({ name, features, scales, isScaled, isDated, time, every }, { looks, kinds, earth, entropy, search }, chosen, points) {
+function headerOf({ name, features, scales, isScaled, isDated, time, every }, { style, event_kinds, earth, entropy, search }, chosen, points) {
   const { newPenalty, maxGap, reach, motion } = chosen;
   const place = (test) => features.findIndex((feature) => test.test(feature));
   const lonLat = PAIRS[0].map(place);
@@ -108,14 +108,14 @@ function headerOf({ name, features, scales, isScaled, isDated, time, every }, { 
   const command = ["dynmeans", "cluster", name, ...(time ? ["--time", time, "--every", window] : ["--rows-per-window", window]), "--features", features.join(","), ...(isScaled ? ["--space", "standard"] : [])];
   const quotedCommand = command.map((word) => (/^[\w./,:=+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(" ");
   return {
-    format: "dynmeans.report", version: 2, title: `Clusters of ${name}`, looks, kinds,
+    format: "dynmeans.report", version: 2, title: `Clusters of ${name}`, style, event_kinds,
     axes: features.map((feature, row) => ({ name: feature, kind: "feature", ...(isMap && row === lonLat[0] ? roundTheEarth(points[row]) : {}) })),
-    view: isMap ? lonLat : features.length > 1 ? [0, 1] : [-1, 0],
+    initial_axes: isMap ? lonLat : features.length > 1 ? [0, 1] : [-1, 0],
     is_dated: isDated, lon_lat: isMap ? lonLat : null, earth: isMap ? earth : null,
     parameters: [["new_penalty", String(Number(newPenalty.toPrecision(6)))], ["max_gap", String(maxGap)], ["reach", String(reach)], ["motion", motion], ["search", search], ["windows", window]],
     scores: [], cluster_names: {}, merged: {}, pinned: [], descriptions: {}, backdrop: null, families: null,
     engine: {
-      features: features.map((_, row) => row), pieces: [{ kind: "scaled", features: features.map((_, row) => row), scales, unit: isScaled ? "standard deviations" : "", weight: 1 }], directions: {}, new_penalty: newPenalty, max_gap: maxGap, reach, revival: "paper",
+      features: features.map((_, row) => row), transforms: [{ kind: "scaled", features: features.map((_, row) => row), scales, unit: isScaled ? "standard deviations" : "", weight: 1 }], directions: {}, new_penalty: newPenalty, max_gap: maxGap, reach, revival: "paper",
       motion, moving: null, n_init: 3, random_state: 0, entropy, search, space: isScaled ? "standard" : "raw",
       command: quotedCommand,
     },

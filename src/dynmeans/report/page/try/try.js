@@ -121,7 +121,7 @@ class TryPage {
     this.cut = cut;
     this.show(reportOf(found, cut, choice, this.settings, chosen));
     const left = cut.nLeftOut ? ` ${plural(cut.nLeftOut, "row")} without a number or a date left out.` : "";
-    this.say(`${plural(cut.rows.length, "row")} in ${plural(cut.windows.length, "window")}: ${plural(found.nIdentities, "cluster")}.${left} Use “Try another scale” below to change the cluster size.`);
+    this.say(`${plural(cut.rows.length, "row")} in ${plural(cut.windows.length, "window")}: ${plural(found.nClusters, "cluster")}.${left} Use “Try another scale” below to change the cluster size.`);
   }
 
   ready() {
