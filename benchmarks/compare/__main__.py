@@ -26,7 +26,7 @@ SAMPLE_PEERS = (
     *("BIRCH, K given, best by labels", "Hungarian, tuned"),
     *("HDBSCAN, defaults", "HDBSCAN, all texts at once"),
 )
-SAMPLE_DATA = ("generated, base", "given, keystroke", "walkers", "ships", "News-T")
+SAMPLE_DATA = ("generated", "given, keystroke", "walkers", "ships", "News-T")
 SAMPLE_SEEDS = (0, drifting_suite.FIRST_SEED, tracking.FIRST_SEED)
 
 

@@ -196,7 +196,7 @@ def test_a_folder_that_was_not_named_goes_with_the_result(frame):
 
 def test_report_plot_and_labels_are_written(found, frame, tmp_path):
     page = found.report(tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "<title>Clusters over time</title>" in page
+    assert "<title>Clusters of x, y</title>" in page
     found.plot().savefig(tmp_path / "all.png")
     assert found.plot("timeline").axes[0].get_xticklabels()[0].get_text() == "03-01 00:00"
     labeled = pd.read_parquet(found.write_labels(tmp_path / "rows.parquet"))

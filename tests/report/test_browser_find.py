@@ -86,3 +86,13 @@ def test_arrows_belong_to_the_slider_that_has_the_focus(page):
     page.settle()
     assert page.find("#slider").get_attribute("value") == before
     assert page.find("#other").get_attribute("value") == "49"
+
+
+def test_a_whole_word_of_a_name_is_found_before_words_that_begin_so(shown):
+    best = shown.run(
+        "const {store, view} = dynmeansReport; const [a, b] = [...store.clusters.keys()];"
+        "store.header.cluster_names = { [a]: 'iraqi, court', [b]: 'war, iraq' };"
+        "const find = document.querySelector('#lives-find'); find.value = 'iraq';"
+        "find.dispatchEvent(new Event('input')); return [view.selected, b]"
+    )
+    assert best[0] == best[1]

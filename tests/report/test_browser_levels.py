@@ -204,26 +204,6 @@ def test_a_page_of_joined_clusters_opens_on_the_last_batch_with_nearly_the_most(
     assert page.run("return dynmeansReport.view.index") == last < len(sizes) - 1
 
 
-def test_matches_that_a_warning_suggests_are_shown_as_one_and_apart_again(shown):
-    left, middle, _ = pairs_of(shown)
-    warning = [{"text": "Perhaps the same.", "advises": {"suggested_matches": ""}}]
-    shown.run(
-        "Object.assign(dynmeansReport.store.header, {suggested_matches: arguments[1]});"
-        "dynmeansReport.describe({ warnings: arguments[0] })",
-        warning,
-        [[left[0], left[1], 2.0], [left[1], middle[0], 2.0]],
-    )
-    sizes = "return [...dynmeansReport.store.clusters].map(([id, {total}]) => [id, total])"
-    before = dict(shown.run(sizes))
-    shown.click("#warnings .plain")
-    after = dict(shown.run(sizes))
-    assert len(after) == 4
-    assert after[min(left[0], middle[0])] == sum(before[k] for k in (*left, middle[0]))
-    assert shown.text("#warnings .plain") == "Show separately"
-    shown.click("#warnings .plain")
-    assert dict(shown.run(sizes)) == before
-
-
 def test_a_warning_that_advises_a_level_has_a_button_for_it(shown):
     levels_of(shown)
     warning = [{"text": "Few are many.", "advises": {"level": "'coarse'"}}]

@@ -29,6 +29,25 @@ def test_points_of_earlier_batches_are_drawn_in_a_sliding_and_a_growing_window(p
     assert one < five < inked(page)
 
 
+def test_a_window_that_grows_as_the_page_plays_is_drawn_as_at_once(page):
+    sums = (
+        "const {player, view} = dynmeansReport; const {stamps} = player.drawing;"
+        "player.from = null; view.set({selected: arguments[0]}); player.draw();"
+        "const grown = stamps.layer.pixels.reduce((a, b) => a + b, 0);"
+        "stamps.pastKey = null; player.draw();"
+        "return [grown, stamps.layer.pixels.reduce((a, b) => a + b, 0)]"
+    )
+    Select(page.find("#span")).select_by_value("all")
+    page.settle()
+    seen = set()
+    for index, chosen in ((2, None), (3, None), (9, None), (9, 1), (5, 1), (6, None)):
+        page.go_to(index)
+        grown, at_once = page.run(sums, chosen)
+        assert grown == at_once > 0
+        seen.add(grown)
+    assert len(seen) > 4
+
+
 def test_playing_begins_again_at_the_end_where_it_loops(page):
     Select(page.find("#speed")).select_by_value("60")
     page.find("#loop").click()
@@ -134,3 +153,14 @@ def test_tails_are_drawn_at_first_where_clusters_are_few(page, tmp_path, n_clust
     _, history = DynamicMeans(4.0, random_state=0).fit_sequence(batches)
     page.open(write_report(report_data(history, points=batches), tmp_path / "many.html"))
     assert page.run("return document.querySelector('#tail').value") == tail
+
+
+def test_a_batch_lists_what_changed_most_since_the_one_before(page):
+    page.go_to(0)
+    assert page.find_all("#changes") == []
+    page.go_to(5)  # cluster 3 comes, cluster 1 is away
+    assert page.texts("#changes .value")[0].startswith("0 → 10 (+10)")
+    page.go_to(4)
+    assert page.texts("#changes .value")[0].startswith("20 → 0 (\u221220)")
+    page.click("#changes button")
+    assert page.text("#details-name") == "Cluster 1"

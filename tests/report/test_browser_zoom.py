@@ -164,8 +164,8 @@ def test_clusters_are_found_by_what_describes_them(page, stream, tmp_path):
     page.settle()
     page.find("#lives-find").send_keys("speed is")
     page.settle()
-    assert page.texts("#lives .row-name") == ["2", "3"]
-    assert page.text(".described") == "speed is high: 12.5"
+    assert page.texts("#lives .row-name") == ["3", "2"]
+    assert page.text(".described") == "speed is low"
     page.find("#lives-find").send_keys(" low")
     page.settle()
     assert page.text("#details-name") == "Cluster 3"

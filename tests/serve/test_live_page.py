@@ -183,10 +183,10 @@ def test_a_cluster_is_renamed_on_a_phone(page):
 
 
 def test_the_summary_moves_with_the_counters(page, folder):
-    assert page.text("#summary-lead").startswith("9 rows in 3 windows")
+    assert page.text("#summary-lead").startswith("9 points in 3 batches")
     with Run.open(folder) as run:
         run.process(windows(4, first=3))
-    page.wait("document.querySelector('#summary-lead').textContent.startsWith('21 rows in 7')")
+    page.wait("document.querySelector('#summary-lead').textContent.startsWith('21 points in 7')")
     numbers = dict(zip(page.texts("#numbers dt"), page.texts("#numbers dd"), strict=True))
     assert (numbers["points"], numbers["batches"]) == ("21", "7")
 

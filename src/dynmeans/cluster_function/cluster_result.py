@@ -409,7 +409,7 @@ class ClusterResult:
         from dynmeans.report.from_run import write_run_page
 
         with self.open_run() as run:
-            return write_run_page(run, path, **self._page_options(title, describe))
+            return write_run_page(run, path, **self._page_options(run, title, describe))
 
     def show(
         self, height: int = 760, title: str | None = None, *, describe: str | Sequence[str] = ()
@@ -426,7 +426,7 @@ class ClusterResult:
         from dynmeans.report.from_run import run_report
 
         with self.open_run() as run:
-            data = run_report(run, **self._page_options(title, describe))
+            data = run_report(run, **self._page_options(run, title, describe))
         page = render_report(data)
         widget = display_widget(page, height)
         if widget is None:
@@ -502,10 +502,14 @@ class ClusterResult:
     def _reading(self) -> dict[str, Any]:
         return {"input": self._job.input.rows, "allow_stored_sql": True}
 
-    def _page_options(self, title: str | None, describe: str | Sequence[str]) -> dict[str, Any]:
+    def _page_options(
+        self, run: Run, title: str | None, describe: str | Sequence[str]
+    ) -> dict[str, Any]:
         """Return how the page is made: its rows and its heading."""
+        from dynmeans.report.from_run import title_of_columns
+
         is_named = isinstance(self._job.input.rows, str) or self._is_kept
-        heading = title or (None if is_named else "Clusters over time")
+        heading = title or (None if is_named else title_of_columns(run))
         columns = [describe] if isinstance(describe, str) else list(describe)
         told = columns or list(filter(None, [self._job.name_by]))
         shown = {"input": self._job.input.rows, "title": heading, "allow_stored_sql": True}

@@ -142,6 +142,7 @@ def choose_matching(
         has_scale=usual > 0,
         batch_noun=batch_noun,
         uses_matching=True,
+        is_of_objects=method == DETECTIONS,
     )
 
 

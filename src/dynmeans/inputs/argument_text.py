@@ -1,5 +1,6 @@
 """Text that names arguments, so that a command line can name its options in the same place."""
 
+import re
 from collections.abc import Callable, Mapping
 from shlex import quote
 from string import Formatter
@@ -18,6 +19,8 @@ _OF_RUNS = {
         "dynmeans families {run} --n-families {given}",
     ),
 }
+_ADVICE = "\0"  # stands for what is advised, and is in no text
+_ENDS = re.compile(r"(?<=[.!?]) (?=\S)")  # of sentences
 
 
 class ArgumentText(str):
@@ -51,6 +54,18 @@ class ArgumentText(str):
         """Arguments that the sentence names, and what it gives for each, if anything."""
         fields = [field for _, field, *_ in Formatter().parse(self.template) if field]
         return {name: given for name, _, given in (field.partition("=") for field in fields)}
+
+    @property
+    def without_advice(self) -> str:
+        """The sentences that name no argument with a value, or none to use; empty if all do.
+
+        >>> ArgumentText("Clusters touch. Try {families=True}.").without_advice
+        'Clusters touch.'
+        """
+        text = self.render(
+            lambda name, given: f"{name}{_ADVICE if given or name in _OF_RUNS else ''}"
+        )
+        return " ".join(one for one in _ENDS.split(text) if _ADVICE not in one)
 
     def render(self, name_of: Namer) -> str:
         """Write the sentence with the names that `name_of` gives to arguments."""

@@ -101,12 +101,14 @@ class _Lives:
         found += [Event("vanished", k) for k in sorted(self.before - seen)]
         found += [Event("forgotten", k) for k in self.forgotten if k >= 0]
         is_new = {event.cluster_id for event in found if event.kind == "born"}
+        pairs = set()  # several subclusters may go into the same cluster at once
         for event in record.events:
             if event.kind not in ("split", "merged") or event.other_id is None:
                 continue
             one, other = self.name(event.cluster_id), self.name(event.other_id)
             is_whole = one in is_new if event.kind == "split" else one in self.before - seen
-            if is_whole and other >= 0:
+            if is_whole and other >= 0 and (event.kind, one, other) not in pairs:
+                pairs.add((event.kind, one, other))
                 found.append(replace(event, cluster_id=one, other_id=other))
         self.last |= dict.fromkeys(seen, record.time)
         self.before = seen

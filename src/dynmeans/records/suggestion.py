@@ -65,6 +65,8 @@ class Suggestion:
         What a batch is called where it came from: "window" where rows were cut into windows.
     uses_matching : bool
         Whether the clusters are those of another clusterer, and only matched.
+    is_of_objects : bool
+        Whether each row is one object, which is matched by itself.
     is_joined : bool
         Whether close clusters will be merged into families, so that their number is not the final
         one.
@@ -84,6 +86,7 @@ class Suggestion:
     warnings: tuple[ArgumentText, ...] = ()
     batch_noun: str = "batch"
     uses_matching: bool = False
+    is_of_objects: bool = False
     is_joined: bool = False
     reason: str = ""
     format_distance: Callable[[float], str] = _plain_distance
@@ -120,10 +123,12 @@ class Suggestion:
         )
 
     def _parameters_in_words(self) -> list[ArgumentText]:
-        p, who = self.penalties, "cluster" if self.uses_matching else "point"
+        is_matched = self.uses_matching and not self.is_of_objects
+        p, who = self.penalties, "cluster" if is_matched else "point"
+        known = "remembered cluster" if self.uses_matching else "cluster"
         words = [
             f"{{new_penalty}} {p.new_penalty:.4g}: a {who} farther than "
-            f"{self.format_distance(p.new_penalty)} from every cluster starts a new one."
+            f"{self.format_distance(p.new_penalty)} from every {known} starts a new one."
         ]
         if self.n_batches == 1:
             words.append(

@@ -138,13 +138,13 @@ def _in_seconds(date: datetime) -> float:
 
 
 def format_parameters(parameters: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
-    """Return names and values as text; numbers in their shortest form."""
+    """Return names and values as text; numbers with up to four digits."""
     return tuple((str(name), _format_parameter(value)) for name, value in parameters.items())
 
 
 def _format_parameter(value: object) -> str:
     if isinstance(value, float | np.floating):
-        return f"{float(value):.12g}"
+        return f"{float(value):.12g}" if float(value).is_integer() else f"{float(value):.4g}"
     if isinstance(value, list | tuple):
         return ", ".join(_format_parameter(item) for item in value)
     return "none" if value is None else str(value)

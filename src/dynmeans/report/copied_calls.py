@@ -24,16 +24,19 @@ _OF_METHOD = ("penalties", *NAMED, "n_clusters", "n_init", "search", "families",
 def copied_calls(run: Run) -> dict[str, Any]:
     """Return the calls in Python and on the command line, by what they do, and the folder.
 
-    "run" repeats the run with its own arguments, "detections" takes every row for one object. The
-    page adds the level.
+    "run" repeats the run with its own arguments, "detections" takes every row for one object, and
+    "hdbscan" clusters with that method. The page adds the level.
     """
     rows, model = _row_arguments(run), _model_arguments(run)
-    objects = {k: v for k, v in model.items() if k not in _OF_METHOD} | {"method": DETECTIONS}
+    rest = {k: v for k, v in model.items() if k not in _OF_METHOD}
     name = run.folder.resolve().name
     return {
         "folder": shlex.quote(name),
         "run": _calls(run, rows | model, name),
-        "detections": _calls(run, rows | objects, f"{name}-detections"),
+        **{
+            method: _calls(run, rows | rest | {"method": method}, f"{name}-{method}")
+            for method in (DETECTIONS, "hdbscan")
+        },
     }
 
 

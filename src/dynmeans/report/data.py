@@ -105,10 +105,14 @@ class Score:
 
 
 class Warned(NamedTuple):
-    """What may be wrong with the clusters, and the arguments that a sentence about it advises."""
+    """What may be wrong with the clusters, and the arguments that a sentence about it advises.
+
+    `short` is the text without the sentences that name arguments; empty if all of them do.
+    """
 
     text: str
     advises: Mapping[str, str]
+    short: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

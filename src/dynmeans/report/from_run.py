@@ -25,7 +25,7 @@ from dynmeans.runs.analysis.scale_sensitivity import (
 )
 from dynmeans.runs.analysis.space_messages import new_cluster_distance, suggest_space
 from dynmeans.runs.analysis.suggested_matches import SuggestedMatch, suggested_matches_of_run
-from dynmeans.runs.analysis.summary import facts_of, warnings_of
+from dynmeans.runs.analysis.summary import changes_of, warnings_of
 from dynmeans.runs.analysis.topics import topic_lines
 from dynmeans.runs.analysis.truth_counts import score_run
 from dynmeans.runs.reading.columns import is_of_vector
@@ -36,6 +36,7 @@ from dynmeans.runs.streams.addresses import is_address
 _PENALTIES = ("new_penalty", "max_gap", "reach", "revival_penalty", "drift", "revival", "motion")
 # Columns of the source that a page shows beside its points.
 _CARRIED = ("text", "id", "time", "truth")
+_MOST_NAMED = 4  # columns in the title of a page
 
 
 def run_report(
@@ -139,7 +140,7 @@ def run_report(
         descriptions={k: tuple(told) for k, told in texts.items()},
         suggested_matches=[(link.cluster_id, link.other_id, link.gap) for link in links],
         notes=tuple(notes),
-        summary=tuple(facts_of(run)),
+        summary=tuple(changes_of(run)),
         rows=rows,
         warnings=page_warnings(run, name_of, links),
     )
@@ -149,7 +150,7 @@ def summary_fields(run: Run, name_of: Namer) -> dict[str, Any]:
     """Return the fields of the header that a live page shows as the run grows."""
     found = page_warnings(run, name_of, suggested_matches_of_run(run))
     return {
-        "summary": facts_of(run),
+        "summary": changes_of(run),
         "warnings": [warned._asdict() for warned in found],
         "counts": _counts(run),
     }
@@ -158,7 +159,10 @@ def summary_fields(run: Run, name_of: Namer) -> dict[str, Any]:
 def page_warnings(run: Run, name_of: Namer, links: list[SuggestedMatch]) -> tuple[Warned, ...]:
     """Return what may be wrong with a run, and the arguments that would change it."""
     advice, doubts = warnings_of(run, links)
-    return tuple(Warned(text.render(name_of), text.advises) for text in (*doubts, *advice))
+    return tuple(
+        Warned(text.render(name_of), text.advises, text.without_advice)
+        for text in (*doubts, *advice)
+    )
 
 
 def _levels(run: Run) -> dict[str, Any] | None:
@@ -237,3 +241,13 @@ def _title(run: Run) -> str:
     is_file = table and table != "-" and not is_address(table)
     name = Path(str(table)).name if is_file else run.folder.resolve().name
     return f"Clusters of {name}"
+
+
+def title_of_columns(run: Run) -> str:
+    """Name a page by what was clustered, where neither the input nor the folder has a name."""
+    text = run.config.source.get("text")
+    names = [f.rpartition("[")[0] if is_of_vector(f) else f for f in run.config.features]
+    columns = [str(text)] if text else list(dict.fromkeys(names))
+    more = f" and {len(columns) - _MOST_NAMED:,} more" if len(columns) > _MOST_NAMED + 1 else ""
+    shown = columns[:_MOST_NAMED] if more else columns
+    return f"Clusters of {', '.join(shown)}{more}"

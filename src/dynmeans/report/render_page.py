@@ -63,6 +63,7 @@ SCRIPTS = (
     "parts/details.js",
     "parts/event_list.js",
     "parts/facts.js",
+    "parts/remedies.js",
     "parts/summary.js",
     "parts/transport.js",
     "parts/beside.js",

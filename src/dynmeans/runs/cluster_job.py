@@ -154,7 +154,7 @@ class ClusterJob:
             if done.suggestion is not None and done.suggestion.warnings:
                 told = [[doubt.template, *doubt.values] for doubt in done.suggestion.warnings]
                 opened[0].store.note({"warnings": told})
-            done = self._with_levels(opened[0], done)
+            done = _with_matches(opened[0], self._with_levels(opened[0], done))
             self._name(opened[0], source, done)
             return done
 
@@ -471,6 +471,15 @@ def _objects(share: float) -> ArgumentText:
     )
 
 
+def _with_matches(run: Run, done: JobResult) -> JobResult:
+    """Add the suggested matches of the clusters that are shown, once their level is known."""
+    n_remembered = run.cluster_state.n_clusters
+    if (penalties := run.penalties) is None or run.status().n_subclusters <= n_remembered:
+        return done
+    note = format_suggested_matches(suggested_matches_of_run(run), penalties.max_gap)
+    return done if note is None else replace(done, notes=(*done.notes, note))
+
+
 def _notes(run: Run, choice: Suggestion | None) -> Iterator[ArgumentText | None]:
     """Return notes on columns or options that were not found, with suggestions."""
     yield suggest_space(run)
@@ -478,11 +487,6 @@ def _notes(run: Run, choice: Suggestion | None) -> Iterator[ArgumentText | None]
         yield ArgumentText(
             f"{format_count(n_wordless, 'row')} without a word: noise, with label -1."
         )
-    # A cluster was forgotten: others may be the same.
-    if (
-        penalties := run.penalties
-    ) and run.status().n_clusters_total > run.cluster_state.n_clusters:
-        yield format_suggested_matches(suggested_matches_of_run(run), penalties.max_gap)
     yield format_scale_sensitivity(scale_sensitivity_of_run(run))
     found, model_config = n_per_window(run.store), run.config.model_config
     is_grouped = model_config.families or has_topic_levels(run)

@@ -44,9 +44,9 @@ function start() {
   new Timeline(store, view, looks, scale);
   new EventList(store, view, looks, text);
   const downloads = new Downloads(store, view, player, text);
-  const panel = byId("trial") ? new TrialPanel(store, view, looks) : {};
+  const panel = byId("trial") ? new TrialPanel(store, view, looks, levels) : {};
   const { trial } = panel;
-  const summary = new Summary(store, view, new Remedies(store, view, panel, levels));
+  const summary = new Summary(store, view, facts, levels, new Remedies(store, view, panel, levels));
   if (trial) trial.levels = levels;
   const pictures = new LevelPictures(store, view, looks, levels);
   const append = (chunk) => levels.append(chunk, (one) => (trial ? trial.append(one) : store.append(one)));
@@ -92,7 +92,7 @@ function start() {
     summary.draw();
     facts.drawNumbers();
   };
-  const report = { rowsLoaded, describe, facts, levels, pictures, append, update, trial, store, view, player, details, downloads, csv: csvText, trace: traceWays };
+  const report = { rowsLoaded, describe, facts, levels, pictures, append, update, trial, store, view, player, details, downloads, csv: csvText, trace: traceWays, drawEarth, sharedValues };
   window.dynmeansReport = report;
   connectNotebook(report);
 }

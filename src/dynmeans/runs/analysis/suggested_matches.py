@@ -4,14 +4,15 @@ Accepting a link is an edit of the run, `merge_clusters`: the log has it, and it
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
-from dynmeans.follow.clusterers import DETECTIONS
+from dynmeans.follow.clusterers import DETECTIONS, NOISE
 from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.format_count import format_count
 from dynmeans.records.arrays import FloatArray
@@ -59,14 +60,8 @@ def suggested_matches_of_run(
         return []
     if memory.method == DETECTIONS:
         return []
-    shown = run.edits.merged
     records = _records(run) if records is None else records
-    found = find_suggested_matches(records, penalties, memory.space_or_raw)
-    return [
-        link
-        for link in found
-        if shown.get(link.cluster_id, link.cluster_id) != shown.get(link.other_id, link.other_id)
-    ]
+    return find_suggested_matches(records, penalties, memory.space_or_raw, run.edits.merged)
 
 
 def _records(run: Run) -> Iterator[StepRecord]:
@@ -76,9 +71,16 @@ def _records(run: Run) -> Iterator[StepRecord]:
 
 
 def find_suggested_matches(
-    records: Iterable[StepRecord], penalties: Penalties, space: Space
+    records: Iterable[StepRecord],
+    penalties: Penalties,
+    space: Space,
+    shown: Mapping[int, int] = MappingProxyType({}),
 ) -> list[SuggestedMatch]:
-    """Match clusters that are born one to one to forgotten ones within `reach` of their places."""
+    """Match clusters that are born one to one to forgotten ones within `reach` of their places.
+
+    `shown` has the cluster of each subcluster: of those shown the one must have ended before the
+    other began.
+    """
     lifetimes: dict[int, _Life] = {}
     away: dict[int, _Life] = {}
     pairs: dict[int, tuple[int, float]] = {}  # from the one born to the one forgotten
@@ -103,13 +105,26 @@ def find_suggested_matches(
             away.pop(k, None)  # those seen last come last
             if life.n_windows >= _MIN_WINDOWS:
                 away[k] = life
-    return [
+    found = [
         SuggestedMatch(
             k, other, lifetimes[other].step, lifetimes[other].begin - lifetimes[k].end, distance
         )
         for other, (k, distance) in pairs.items()
         if lifetimes[other].n_windows >= _MIN_WINDOWS or lifetimes[other].begin == time
     ]
+    ends: dict[int, tuple[float, float]] = {}
+    for k, life in lifetimes.items():
+        begin, end = ends.get(shown.get(k, k), (life.begin, life.end))
+        ends[shown.get(k, k)] = min(begin, life.begin), max(end, life.end)
+    return [link for link in found if _is_of_others(link, ends, shown)]
+
+
+def _is_of_others(
+    link: SuggestedMatch, ends: Mapping[int, tuple[float, float]], shown: Mapping[int, int]
+) -> bool:
+    """Return whether two clusters are shown, of which the one ended before the other began."""
+    old, new = (shown.get(k, k) for k in (link.cluster_id, link.other_id))
+    return NOISE not in (old, new) and ends[old][1] < ends[new][0]
 
 
 def _with_points(
@@ -141,9 +156,10 @@ def format_suggested_matches(links: list[SuggestedMatch], max_gap: float) -> Arg
     if not links:
         return None
     longest = max(link.gap for link in links)
+    them = "it" if len(links) == 1 else "them"
     return ArgumentText(
         f"{format_count(len(links), 'new cluster')} appeared near a forgotten one, after up to "
-        f"{longest:.4g} inactive steps, and may be the same. {{suggested_matches}} lists them; "
+        f"{longest:.4g} inactive steps, and may be the same. {{suggested_matches}} lists {them}; "
         f"{{max_gap={math.ceil(_ROOM * longest + 1)}}} instead of {max_gap:.3g} would have "
-        "remembered them."
+        f"remembered {them}."
     )

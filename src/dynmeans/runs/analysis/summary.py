@@ -44,6 +44,14 @@ def facts_of(run: Run) -> list[str]:
     return [*_numbers(run, status), *_changes(run), *_count_excluded(status)]
 
 
+def changes_of(run: Run) -> list[str]:
+    """Return the sentences about returns, splits, merges and rows that were left out."""
+    status = run.status()
+    if run.penalties is None or not status.n_windows:
+        return ["No windows have been processed yet."]
+    return [*_changes(run), *_count_excluded(status)]
+
+
 def warnings_of(
     run: Run, links: list[SuggestedMatch] | None = None
 ) -> tuple[list[ArgumentText], list[ArgumentText]]:

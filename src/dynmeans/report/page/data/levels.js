@@ -13,6 +13,8 @@ class Levels {
     const { levels } = this.store.header;
     this.options = levels ? levels.options.map((option) => ({ ...option, of: mapped(option.clusters) })) : this.ofTree();
     this.chosen = levels?.chosen ?? null;
+    // Whether the run joins subclusters to clusters: a preview, which does not, has more.
+    this.isJoinedRun = (this.chosen ?? "fine") !== "fine" || (this.view.tree?.start ?? 0) > 0;
   }
 
   ofTree() {
@@ -56,10 +58,34 @@ class Levels {
 
   // From a cluster of the run's columns to the one shown.
   get shown() {
-    const of = this.option(this.name)?.of ?? ((id) => id);
+    const of = this.levelOf;
     if (!this.areMatched) return of;
-    const roots = rootsOf(this.store.header.suggested_matches.map(([old, young]) => [of(old), of(young)]));
-    return (id) => roots.get(of(id)) ?? of(id);
+    const { pairs } = this;
+    return (id) => pairs.get(of(id)) ?? of(id);
+  }
+
+  get levelOf() {
+    return this.option(this.name)?.of ?? ((id) => id);
+  }
+
+  // From a cluster to the one it is shown as: at most two together, of which the one was last seen
+  // before the other. Chains would put most of a run into one cluster.
+  get pairs() {
+    const of = this.levelOf;
+    const ends = new Map();
+    for (const { id, batches } of (this.base ?? this.store).clusters.values()) {
+      if (!batches.length) continue;
+      const [first, last] = ends.get(of(id)) ?? [Infinity, -Infinity];
+      ends.set(of(id), [Math.min(first, batches[0]), Math.max(last, batches.at(-1))]);
+    }
+    const [pairs, taken] = [new Map(), new Set([NOISE])];
+    for (const [old, young] of this.store.header.suggested_matches ?? []) {
+      const [a, b] = [of(old), of(young)];
+      if (a === b || taken.has(a) || taken.has(b) || !ends.has(a) || !ends.has(b) || ends.get(a)[1] >= ends.get(b)[0]) continue;
+      pairs.set(b, a);
+      taken.add(a).add(b);
+    }
+    return pairs;
   }
 
   apply() {
@@ -71,7 +97,7 @@ class Levels {
     const isSame = isFine && !this.areMatched;
     Object.assign(store, isSame ? this.base : regrouped(store, this.base, of));
     if (isSame) this.base = null;
-    store.nShown = isSame ? null : store.clusters.size;
+    store.nShown = isSame ? null : this.countShown(clusters.size);
     store.noiseShare = this.name === this.chosen ? undefined : this.option(this.name)?.noise;
     store.wholeOf = (id) => (this.base?.clusters.has(id) ? of(id) : null);
     if (view.selected !== null && !store.clusters.has(view.selected)) {
@@ -79,6 +105,13 @@ class Levels {
       view.selected = store.clusters.has(now) ? now : null;
     }
     store.notify();
+  }
+
+  // Clusters in all; those of the run where the page has room for the largest only.
+  countShown(nOfRun) {
+    const { store } = this;
+    const isPart = nOfRun < store.header.n_clusters && !this.areMatched;
+    return Math.max(store.clusters.size, isPart ? this.option(this.name)?.n_clusters ?? 0 : 0);
   }
 
   // The clusters of the run's columns that are shown as this one.
@@ -111,19 +144,4 @@ class Levels {
 function mapped(clusters) {
   const known = new Map(Object.entries(clusters).map(([id, shown]) => [Number(id), shown]));
   return (id) => known.get(id) ?? id;
-}
-
-// The oldest of the clusters that pairs connect, for all others of them.
-function rootsOf(pairs) {
-  const parents = new Map();
-  const root = (id) => {
-    let at = id;
-    while (parents.has(at)) at = parents.get(at);
-    return at;
-  };
-  for (const pair of pairs) {
-    const [a, b] = pair.map(root);
-    if (a !== b && a !== NOISE && b !== NOISE) parents.set(Math.max(a, b), Math.min(a, b));
-  }
-  return new Map([...parents.keys()].map((id) => [id, root(id)]));
 }

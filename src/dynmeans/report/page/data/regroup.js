@@ -71,11 +71,15 @@ class GroupLives {
     }
     for (const id of this.before) if (isGone(id)) found.push(event("vanished", id));
     for (const id of this.forgotten) found.push(event("forgotten", id));
+    const pairs = new Set(); // several subclusters may go into the same cluster at once
     for (const { kind, id, other, ...fields } of old.events) {
       if (kind !== "split" && kind !== "merged") continue;
       const [one, two] = [this.shown(id), this.shown(other)];
+      const pair = `${kind} ${one} ${two}`;
       const isWhole = kind === "split" ? seen.has(one) && isNew(one) : isGone(one);
-      if (isWhole && two !== NOISE) found.push({ ...fields, batch, kind, id: one, other: two });
+      if (!isWhole || two === NOISE || pairs.has(pair)) continue;
+      pairs.add(pair);
+      found.push({ ...fields, batch, kind, id: one, other: two });
     }
     for (const id of seen) this.last.set(id, batch.clock);
     this.before = seen;
@@ -115,7 +119,7 @@ function groupedBatch(store, old, shown) {
   };
   const { axes } = store.header;
   return {
-    ...old, ids, counts, events: [], looks: undefined, looksState: undefined, largest: undefined, before: undefined, weighed: undefined,
+    ...old, ids, counts, events: [], looks: undefined, looksState: undefined, rowLooks: undefined, rowLooksState: undefined, largest: undefined, before: undefined, weighed: undefined,
     centers: old.centers.map((values, axis) => mean(values, axes[axis])),
     velocities: old.velocities?.map((values) => mean(values, {})) ?? null,
     slots: old.slots.map((slot) => (slot === NO_CLUSTER ? NO_CLUSTER : slots[slot])),

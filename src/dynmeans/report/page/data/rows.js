@@ -2,7 +2,7 @@
 
 class Rows {
   constructor(store, view) {
-    Object.assign(this, { store, view, carried: [], distances: null, bins: new Map(), version: 0 });
+    Object.assign(this, { store, view, carried: [], distances: null, bins: new Map(), version: 0, filterVersion: 0 });
     this.dimensions = new Map(); // from a column, or "search", to which rows fail by it
     this.reset();
     store.onAppend(() => this.reset());
@@ -108,6 +108,7 @@ class Rows {
   // Which rows fail by a column: `fails` is asked for each row; none to end this filter.
   filter(name, failing) {
     const old = this.dimensions.get(name);
+    this.filterVersion += 1;
     if (old) for (let at = 0; at < old.mask.length; at += 1) this.fails[at] -= old.mask[at];
     if (failing) {
       for (let at = 0; at < failing.mask.length; at += 1) this.fails[at] += failing.mask[at];
@@ -131,7 +132,7 @@ class Rows {
     this.filter(column.name, { mask: this.maskOf(column, keeps), keeps, low, high });
   }
 
-  // Rows that hold the words, or belong to a cluster that matches them; returns how many hold them.
+  // Rows that hold the words; where none does, those of clusters that match them. Returns how many.
   search(words) {
     const wanted = words.trim().toLowerCase();
     const { texts, store } = this;
@@ -140,15 +141,17 @@ class Rows {
       return null;
     }
     const known = new Map([...store.clusters.keys()].map((id) => [id, store.matches(id, words)]));
-    const mask = new Uint8Array(store.nRows);
+    let mask = new Uint8Array(store.nRows);
     const found = new Set();
     let n = 0;
     for (let at = 0; at < mask.length; at += 1) {
       const isHit = texts.some(({ values }) => values[at]?.toLowerCase().includes(wanted));
-      if (isHit) n += 1;
-      if (isHit) found.add(this.owner[at]);
-      mask[at] = isHit || known.get(this.owner[at]) ? 0 : 1;
+      mask[at] = isHit ? 0 : 1;
+      if (!isHit) continue;
+      n += 1;
+      if (this.owner[at] >= 0) found.add(this.owner[at]);
     }
+    if (!n) mask = mask.map((_, at) => (known.get(this.owner[at]) ? 0 : 1));
     this.filter("search", { mask });
     return { n, nClusters: found.size };
   }
@@ -196,6 +199,14 @@ class Rows {
   get nPassing() {
     if (!this.counts) this.count(0);
     return this.nPassed;
+  }
+
+  // Rows of the page; a sample of all is called that.
+  countText(n) {
+    const { nRows, batches } = this.store;
+    const isSample = batches.some(({ slots, nPoints }) => slots.length < nPoints);
+    const all = isSample ? `${formatCount(nRows)} kept ${nRows === 1 ? "row" : "rows"}` : plural(nRows, "row");
+    return n === null ? all : `${formatCount(n)} of ${all}`;
   }
 
   clear() {

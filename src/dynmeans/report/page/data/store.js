@@ -236,12 +236,14 @@ class ReportStore {
     return texts.some((text) => text.toLowerCase().includes(wanted));
   }
 
-  // How well a cluster fits words: its number, its name from the first word on, any word, the rest.
+  // How well a cluster fits words: its number, a whole word of its name, its name from the first
+  // word on, any word, the rest.
   rank(id, words) {
     const wanted = words.trim().toLowerCase();
     const name = (this.nameOf(id) ?? "").toLowerCase();
     const begins = (text) => text.split(/[^\p{L}\p{N}]+/u).some((word) => word.startsWith(wanted));
-    const tests = [String(id) === wanted, name.startsWith(wanted), begins(name), this.description(id).some((text) => begins(text.toLowerCase()))];
+    const isWord = name.split(/[^\p{L}\p{N}]+/u).includes(wanted);
+    const tests = [String(id) === wanted, isWord, name.startsWith(wanted), begins(name), this.description(id).some((text) => begins(text.toLowerCase()))];
     return tests.includes(true) ? tests.indexOf(true) : tests.length;
   }
 

@@ -4,8 +4,8 @@ const SCALE_STEPS = 400; // of the slider
 const OCTAVES = 5; // it reaches so far to either side of the run's scale
 
 class TrialPanel {
-  constructor(store, view, looks) {
-    Object.assign(this, { store, view });
+  constructor(store, view, looks, levels) {
+    Object.assign(this, { store, view, levels });
     this.part = byId("trial");
     this.part.hidden = !store.header.engine;
     if (!store.header.engine) return;
@@ -27,6 +27,7 @@ class TrialPanel {
     byId("trial-command").addEventListener("click", () => this.copy(commandText(run, this.now, store.header.calls?.folder)));
     byId("trial-python").addEventListener("click", () => this.copy(pythonText(run, this.now)));
     byId("trial-sample").textContent = this.sampleText();
+    byId("trial-joined").textContent = this.joinedText();
     for (const id of ["trial-motion", "trial-search"]) byId(id).disabled = run.centers === "sphere";
     this.part.addEventListener("toggle", () => this.draw());
     this.now = this.ofTheRun();
@@ -43,6 +44,22 @@ class TrialPanel {
     const rows = formatCount(trial.nRows);
     const total = store.batches.reduce((sum, batch) => sum + batch.nPoints, 0);
     return trial.isSample ? `On the ${rows} rows of this page, a sample of ${formatCount(total)}.` : `On all ${rows} rows.`;
+  }
+
+  // The run may join what a preview leaves apart.
+  joinedText() {
+    if (!this.levels.isJoinedRun) return "";
+    return "The preview shows subclusters: it does not join those that touch, as the run does, so its numbers are larger.";
+  }
+
+  // How many there are beside the run, and whether these are more.
+  foundText({ nClusters, ids, nSeen }) {
+    const mean = formatNumber(ids.length / Math.max(1, nSeen.filter((n) => n > 0).length), 3);
+    const { nOfRun } = this.trial;
+    const isJoined = this.levels.isJoinedRun;
+    const more = nClusters > nOfRun ? "more than" : nClusters < nOfRun ? "fewer than" : "as many as";
+    const what = isJoined ? "subcluster" : "cluster";
+    return `${plural(nClusters, what)}, ${more} the ${formatCount(nOfRun)} of the run${isJoined ? " before it joins them" : ""}, about ${mean} in a batch`;
   }
 
   change(name, input) {
@@ -76,8 +93,7 @@ class TrialPanel {
       this.now = { ...this.now, newPenalty };
       this.trial.show(found);
       this.draw();
-      const mean = found.ids.length / Math.max(1, found.nSeen.filter((n) => n > 0).length);
-      this.say(`${plural(found.nClusters, "cluster")}, about ${formatNumber(mean, 3)} in a batch, found in ${Math.round(time)} ms`);
+      this.say(`${this.foundText(found)}, found in ${Math.round(time)} ms`);
     }
   }
 

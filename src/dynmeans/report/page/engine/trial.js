@@ -14,6 +14,12 @@ class Trial {
     return this.saved !== null;
   }
 
+  // Clusters of the run itself, as found.
+  get nOfRun() {
+    const { header, clusters } = this.store;
+    return this.saved ? Math.max(this.saved.fields.n_clusters, this.saved.clusters.size) : Math.max(header.n_clusters, clusters.size);
+  }
+
   get nRows() {
     return this.store.batches.reduce((n, batch) => n + batch.slots.length, 0);
   }

@@ -2,7 +2,8 @@
 
 const N_EXAMPLES = 6;
 const LEAST_APART = 0.2; // values for each cluster that they name
-const N_COMPARED = 6; // columns beside everyone's
+const MOST_ALIKE = [3, 0.1]; // clusters, or of the named ones, that may share a value as their name
+const N_COMPARED = 8; // columns beside everyone's, hours and weekdays among them
 const N_WORDS = 6;
 const N_WINDOWS = 6; // of which words are shown
 const WORD = /[\p{L}\p{N}_]{3,}/gu;
@@ -100,7 +101,10 @@ class ClusterRows {
 
   // Its share of each bin, beside that of all rows.
   columns(rows) {
-    const columns = this.view.rows.filterable.slice(0, N_COMPARED);
+    const { filterable } = this.view.rows;
+    const clocks = filterable.filter(({ kind }) => kind === "hour" || kind === "weekday");
+    const others = filterable.filter((column) => !clocks.includes(column));
+    const columns = [...others.slice(0, N_COMPARED - clocks.length), ...clocks];
     if (!columns.length || rows.length < 2) return [];
     return [make("h3", {}, "Its columns compared with all rows"), make("div", { class: "compared" }, ...columns.map((column) => this.compared(column, rows)))];
   }
@@ -145,7 +149,7 @@ function topWords(texts, { counts, n }, most) {
 }
 
 // The value of a category that more than half of a cluster's rows share, where clusters have no names;
-// only of columns that tell most of the clusters apart. Numbers stand behind the name of their column.
+// only of columns that tell most of the clusters apart, and no value that many clusters share. Numbers stand behind the name of their column.
 function sharedValues(store, rows) {
   const named = store.header.cluster_names ?? {};
   const columns = rows.carried.filter(({ kind }) => kind === "category" || kind === "id");
@@ -166,7 +170,9 @@ function sharedValues(store, rows) {
     const users = new Map();
     for (const [, value] of shared) users.set(value, (users.get(value) ?? 0) + 1);
     if (users.size < 2 || users.size < LEAST_APART * shared.length) continue;
+    const most = Math.max(MOST_ALIKE[0], MOST_ALIKE[1] * shared.length);
     for (const [id, value] of shared) {
+      if (users.get(value) > most) continue;
       const text = /^[\d.]+$/.test(value) ? `${column.name} ${value}` : String(value);
       found.set(id, users.get(value) > 1 ? `${shortName(text)} (${id})` : text);
     }

@@ -43,8 +43,7 @@ class Crossfilter {
   draw() {
     const { rows } = this.view;
     for (const part of this.shown) part.draw();
-    const n = this.store.nRows;
-    byId("filter-now").textContent = rows.isActive ? `${formatCount(rows.nPassing)} of ${plural(n, "row")}` : plural(n, "row");
+    byId("filter-now").textContent = rows.countText(rows.isActive ? rows.nPassing : null);
     byId("filter-clear").hidden = !rows.isActive;
   }
 

@@ -3,6 +3,7 @@
 const MAX_LISTED = 10;
 const MAX_LATEST = 10;
 const MAX_TOLD = 4; // features of a center
+const [MAX_CHANGES, MOST_COMPARED] = [5, 20000]; // clusters
 const STATUS_TEXT = { seen: "active", unseen: "inactive", forgotten: "forgotten", unborn: "not yet born", unconfirmed: "unconfirmed" };
 
 class Details {
@@ -80,8 +81,29 @@ class Details {
       make("p", { class: "hint" }, rows.length ? "Select a cluster to show its details." : "No cluster has points in this batch."),
       make("ul", { class: "sizes" }, ...rows),
       ...(left > 0 ? [make("p", { class: "hint" }, `and ${formatCount(left)} smaller`)] : []),
+      ...this.changes(),
       ...this.latest(),
     ];
+  }
+
+  // Which clusters are most larger or smaller than in the batch before.
+  changes() {
+    const { view, store, looks } = this;
+    const before = store.batches[view.index - 1];
+    const { batch } = view;
+    if (!before || view.isPlaying || view.rows.isActive || batch.ids.length > MOST_COMPARED) return [];
+    const ids = [...new Set([...batch.ids, ...before.ids])].filter((id) => view.isConfirmed(id) && view.isWanted(id));
+    const count = (one, id) => { const slot = slotOf(one, id); return slot < 0 ? 0 : one.counts[slot]; };
+    const all = ids.map((id) => ({ id, from: count(before, id), to: count(batch, id) }));
+    const order = largest(all.map(({ from, to }) => Math.abs(to - from)), MAX_CHANGES, (row) => Math.round(all[row].from) !== Math.round(all[row].to));
+    const rows = order.map((row) => {
+      const { id, from, to } = all[row];
+      const sign = to > from ? "+" : "−";
+      return make("li", {}, make("button", { type: "button", class: "size entry", "data-key": `change-${id}`, onclick: () => view.set({ selected: id }) },
+        make("span", { class: "row-name" }, looks.badge(id, 14), store.label(id)),
+        make("span", { class: "value" }, `${formatCount(from)} → ${formatCount(to)} (${sign}${formatCount(Math.abs(to - from))})`, unseen(" points"))));
+    });
+    return rows.length ? [make("h3", {}, "Changed most since the batch before"), make("ul", { class: "sizes changes", id: "changes" }, ...rows)] : [];
   }
 
   sizeRow(id, count, most) {
@@ -123,7 +145,7 @@ class Details {
     const name = isNamed ? [make("span", { class: "row-name" }, this.looks.badge(event.id, 14), this.store.label(event.id))] : [];
     const words = [make("time", {}, this.text.short(event.batch)), ...name];
     return make("li", {}, make("button", { type: "button", class: "event", "data-key": key, onclick: goThere },
-      ...words, make("span", { class: `kind ${event.kind}` }, event.kind), make("span", { class: "hint" }, eventDetail(event, this.text))));
+      ...words, make("span", { class: `kind ${event.kind}` }, event.kind), make("span", { class: "hint" }, eventDetail(event, this.text, this.store))));
   }
 
   clusterParts(cluster) {
@@ -297,9 +319,9 @@ function rowsWithin({ batch, region, x, y }) {
   return found;
 }
 
-function eventDetail(event, text) {
+function eventDetail(event, text, store) {
   if (event.kind === "returned") return `after ${text.steps(event.gap)}`;
-  if (event.kind === "split") return `from ${event.other}`;
-  if (event.kind === "merged") return `into ${event.other}`;
+  if (event.kind === "split") return `from ${store.label(event.other)}`;
+  if (event.kind === "merged") return `into ${store.label(event.other)}`;
   return "";
 }

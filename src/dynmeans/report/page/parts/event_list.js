@@ -100,7 +100,7 @@ class EventList {
       make("time", {}, this.text.short(event.batch)),
       make("span", { class: "row-name" }, this.looks.badge(event.id), this.store.label(event.id)),
       make("span", { class: `kind ${event.kind}` }, event.kind),
-      make("span", { class: "hint" }, eventDetail(event, this.text)));
+      make("span", { class: "hint" }, eventDetail(event, this.text, this.store)));
     row.classList.toggle("is-now", event.batch.index === this.view.index);
     row.classList.toggle("is-chosen", event === this.chosen);
     return row;

@@ -33,21 +33,33 @@ class Facts {
     return (this.store.header.totals ?? shown).map((n, i) => Math.max(n - shown[i], 0));
   }
 
+  // The numbers that the header and the summary have, at the level that is shown.
+  get n() {
+    const { batches, header, last, clusters, nShown } = this.store;
+    const [points, nBatches, returns] = this.counted().map((count, i) => count + this.before[i]);
+    return { points, batches: nBatches, clusters: nShown ?? Math.max(header.n_clusters, clusters.size), last: batches[last]?.nSeen ?? 0, returns };
+  }
+
+  get period() {
+    const { batches, last } = this.store;
+    return batches.length ? `${this.text.batch(batches[0])} – ${this.text.batch(batches[last])}` : "";
+  }
+
   drawNumbers() {
-    const { batches, header, last } = this.store;
-    const [points, nBatches, returns] = this.counted().map((n, i) => n + this.before[i]);
+    const { header } = this.store;
+    const { n } = this;
     const numbers = [
-      ["points", formatCount(points)],
-      ["batches", formatCount(nBatches)],
-      ["clusters", formatCount(this.store.nShown ?? Math.max(header.n_clusters, this.store.clusters.size))],
-      ["in the last batch", formatCount(batches[last].nSeen)],
-      ["returns", formatCount(returns)],
+      ["points", formatCount(n.points)],
+      ["batches", formatCount(n.batches)],
+      ["clusters", formatCount(n.clusters)],
+      ["in the last batch", formatCount(n.last)],
+      ["returns", formatCount(n.returns)],
       ...this.excluded(),
       ...this.lag(),
       ...header.scores.filter(({ name }) => name in HEADLINES).map(({ name, value }) => [HEADLINES[name], value === null ? "–" : `${(100 * value).toFixed(1)} %`]),
     ];
     byId("numbers").replaceChildren(...numbers.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
-    byId("period").textContent = `${this.text.batch(batches[0])} – ${this.text.batch(batches[last])}`;
+    byId("period").textContent = this.period;
     byId("period-name").textContent = this.text.prefix;
   }
 

@@ -28,10 +28,11 @@ class Filters {
     const isEmpty = text.trim() === "";
     const ids = [...store.clusters.values()].flatMap(({ id, batches }) => (batches.length ? [id] : []));
     const found = isEmpty ? [] : ids.filter((id) => (view.isConfirmed(id) || String(id) === text.trim()) && store.matches(id, text));
-    found.sort((a, b) => store.rank(a, text) - store.rank(b, text) || a - b);
-    const inRows = hits?.n ? ` · ${plural(hits.n, "row")} in ${plural(hits.nClusters, "cluster")}` : "";
+    found.sort((a, b) => store.rank(a, text) - store.rank(b, text) || store.clusters.get(b).total - store.clusters.get(a).total || a - b);
+    const inRows = hits?.n ? `${view.rows.countText(hits.n)} in ${plural(hits.nClusters, "cluster")}` : "";
     const inNames = found.length ? `${formatCount(found.length)} found` : inRows ? "no name" : "nothing found";
-    byId("found").textContent = isEmpty ? "" : `${inNames}${inRows}`;
+    const named = found.length ? ` · in the name of ${formatCount(found.length)}` : "";
+    byId("found").textContent = isEmpty ? "" : inRows ? `${inRows}${named}` : inNames;
     const whole = /^\d+$/.test(text.trim()) && !store.clusters.has(Number(text)) ? store.wholeOf?.(Number(text)) : null;
     if (typeof whole === "number") {
       byId("found").textContent = whole < 0 ? `${text.trim()} is noise at this level` : `${text.trim()} is a part of ${store.fullName(whole)}`;

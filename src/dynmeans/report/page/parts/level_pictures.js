@@ -26,6 +26,8 @@ class LevelPictures {
   build() {
     const { levels } = this;
     this.part.hidden = levels.options.length === 0 || Boolean(this.store.header.isTrial);
+    const [blocks, also] = this.view.tree ? ["family", ", or use [ and ]."] : ["cluster", "."];
+    byId("tree-hint").textContent = `Cluster tree: each row is a level, each block a ${blocks}. The width of a block is its number of points. Choose a row${also}`;
     this.cards = levels.options.map((option) => this.card(option));
     this.place.replaceChildren(...this.cards.map(({ button }) => button));
     byId("level-keep").hidden = !(this.keep && this.store.header.levels); // set by a page that can edit its run
@@ -67,34 +69,62 @@ class LevelPictures {
 
   // An icicle: a row for each level, a piece for each family as wide as its points are many.
   drawTree() {
-    const { tree } = this.view;
-    this.tree.parentElement.hidden = !tree || tree.levels.length < 2;
-    if (this.tree.parentElement.hidden) return;
+    const shown = this.shownTree();
+    this.tree.parentElement.hidden = !shown;
+    if (!shown) return;
     const { clusters } = this.levels.base ?? this.store;
     const [context, width, height] = sizedContext(this.tree);
-    const largest = [...clusters.values()].sort((a, b) => b.total - a.total).slice(0, TREE_LEAVES);
-    this.rowsShown = treeRows(tree.levels.length);
-    const order = leafOrder(tree, largest.map(({ id }) => id));
-    const sizes = new Map(largest.map(({ id, total }) => [id, total]));
-    const all = largest.reduce((sum, { total }) => sum + total, 0) || 1;
-    const tall = height / this.rowsShown.length;
-    this.rowsShown.forEach((row, at) => {
-      const of = tree.at(row);
+    const leaves = [...clusters.values()].sort((a, b) => b.total - a.total).slice(0, TREE_LEAVES);
+    const sizes = new Map(leaves.map(({ id, total }) => [id, total]));
+    const order = shown.order(leaves.map(({ id }) => id), sizes);
+    const all = leaves.reduce((sum, { total }) => sum + total, 0) || 1;
+    const tall = height / shown.rows.length;
+    shown.rows.forEach(({ of }, at) => {
       let [x, from] = [0, 0];
       for (let k = 0; k < order.length; k += 1) {
         x += (width * sizes.get(order[k])) / all;
-        if (k < order.length - 1 && of(order[k]) === of(order[k + 1])) continue;
-        context.fillStyle = this.looks.palette[of(order[k]) % this.looks.palette.length];
-        context.globalAlpha = row === this.chosenRow ? 1 : 0.55;
+        const family = of(order[k]);
+        if (k < order.length - 1 && family === of(order[k + 1])) continue;
+        context.fillStyle = family < 0 ? this.looks.looks.unassigned : this.looks.palette[family % this.looks.palette.length];
+        context.globalAlpha = at === shown.chosen ? 1 : 0.55;
         context.fillRect(from, height - (at + 1) * tall, Math.max(0.5, x - from - 0.6), Math.max(1, tall - 0.6));
         from = x;
       }
     });
-    const at = this.rowsShown.findLastIndex((row) => row <= this.chosenRow);
     context.globalAlpha = 1;
     context.strokeStyle = getComputedStyle(this.tree).color;
     context.lineWidth = 2;
-    context.strokeRect(1, height - (at + 1) * tall, width - 2, tall);
+    context.strokeRect(1, height - (shown.chosen + 1) * tall, width - 2, tall);
+    this.nameRows(context, shown.rows, height);
+  }
+
+  // The tree of families, or the three levels one above the other; null where there is one level.
+  shownTree() {
+    const { tree } = this.view;
+    if (tree && tree.levels.length > 1) {
+      const rows = treeRows(tree.levels.length);
+      const chosen = rows.findLastIndex((row) => row <= this.chosenRow);
+      return { rows: rows.map((row) => ({ row, of: tree.at(row) })), chosen, order: (ids) => leafOrder(tree, ids) };
+    }
+    const { options, name } = this.levels;
+    if (tree || options.length < 2) return null;
+    const finest = options[0].name === "fine" ? options : [...options].reverse();
+    return { rows: finest, chosen: finest.findIndex((one) => one.name === name), order: (ids, sizes) => nestedOrder(finest, ids, sizes) };
+  }
+
+  // Names of the levels, at the left of their rows.
+  nameRows(context, rows, height) {
+    const style = getComputedStyle(this.tree);
+    const tall = height / rows.length;
+    Object.assign(context, { font: `600 12px ${style.fontFamily}`, textBaseline: "middle", lineWidth: 3.5, lineJoin: "round" });
+    context.strokeStyle = style.getPropertyValue("--card");
+    context.fillStyle = style.color;
+    rows.forEach(({ name }, at) => {
+      if (!name) return;
+      const y = height - (at + 0.5) * tall;
+      context.strokeText(name, 9, y);
+      context.fillText(name, 9, y);
+    });
   }
 
   get chosenRow() {
@@ -103,9 +133,12 @@ class LevelPictures {
   }
 
   chooseRow(event) {
+    const shown = this.shownTree();
     const box = this.tree.getBoundingClientRect();
     const share = clamp(1 - (event.clientY - box.top) / box.height, 0, 0.999);
-    this.view.set({ level: this.rowsShown[Math.floor(share * this.rowsShown.length)] });
+    const { row, name } = shown.rows[Math.floor(share * shown.rows.length)];
+    if (name) this.levels.choose(name);
+    else this.view.set({ level: row });
   }
 
   say(text) {
@@ -125,8 +158,8 @@ class LevelPictures {
   pythonText() {
     const { levels, calls } = this.store.header;
     const call = calls?.run.python ?? "dynmeans.cluster(frame, ...)";
-    if (levels) return `found = ${withArgument(call, `level="${this.levels.name}"`)}`;
-    const found = call.includes("families=True") ? call : withArgument(call, "families=True");
+    if (levels) return `found = ${withArgument(call, "level", `"${this.levels.name}"`)}`;
+    const found = withArgument(call, "families", "True");
     return `found = ${found}\nfound.families.cut_to(${Math.max(1, Math.round(this.family))})`;
   }
 
@@ -136,8 +169,6 @@ class LevelPictures {
     return `dynmeans families ${calls?.folder ?? "RUN"} --n-families ${Math.max(1, Math.round(this.family))}`;
   }
 }
-
-const withArgument = (call, argument) => `${call.slice(0, -1)}, ${argument})`;
 
 // At most so many levels, the first and the last among them.
 function treeRows(n) {
@@ -150,6 +181,23 @@ function leafOrder(tree, ids) {
   const members = new Map(ids.map((id) => [id, [id]]));
   const top = tree.members(ids);
   return top.length === ids.length ? top : [...members.keys()];
+}
+
+// Clusters of a coarse level beside each other, the largest first, and within them those of finer levels.
+function nestedOrder(levels, ids, sizes) {
+  const totals = levels.map(({ of }) => {
+    const sums = new Map();
+    for (const id of ids) sums.set(of(id), (sums.get(of(id)) ?? 0) + sizes.get(id));
+    return sums;
+  });
+  const compare = (a, b) => {
+    for (let row = levels.length - 1; row >= 0; row -= 1) {
+      const [one, two] = [levels[row].of(a), levels[row].of(b)];
+      if (one !== two) return (one < 0) - (two < 0) || totals[row].get(two) - totals[row].get(one) || one - two;
+    }
+    return a - b;
+  };
+  return [...ids].sort(compare);
 }
 
 function sizedContext(canvas) {

@@ -3,19 +3,72 @@
 const N_LEAD = 2; // sentences that stay in sight
 
 class Summary {
-  constructor(store, view, remedies) {
-    Object.assign(this, { store, view, remedies });
+  constructor(store, view, facts, levels, remedies) {
+    Object.assign(this, { store, view, facts, levels, remedies });
+    this.ask = oncePerFrame(() => this.draw());
+    store.onAppend(this.ask);
     this.draw();
   }
 
   draw() {
-    const { summary: story = [], warnings = [] } = this.store.header;
-    const sentences = story.map((sentence) => this.named(sentence));
-    byId("summary-lead").textContent = sentences.slice(0, N_LEAD).join(" ");
-    byId("summary-rest").replaceChildren(...sentences.slice(N_LEAD).map((sentence) => make("p", {}, sentence)));
-    byId("summary").hidden = story.length === 0;
+    const { summary = [], warnings = [], counts } = this.store.header;
+    // Pages without a run have no numbers to write sentences from.
+    const lead = counts && this.facts.n.points ? this.ownLead() : summary.slice(0, N_LEAD).map((sentence) => this.named(sentence));
+    const rest = counts ? [...this.ownRest(), ...this.restOfRun(summary)] : summary.slice(N_LEAD);
+    byId("summary-lead").textContent = lead.join(" ");
+    byId("summary-rest").replaceChildren(...rest.map((sentence) => make("p", {}, this.named(sentence))));
+    byId("summary").hidden = lead.length === 0;
     byId("warnings").replaceChildren(...warnings.map((warning) => this.line(warning)));
-    byId("story").hidden = story.length + warnings.length === 0;
+    byId("story").hidden = lead.length + warnings.length === 0;
+  }
+
+  // From the numbers of the header, at the level that is shown, with matches or in a preview.
+  ownLead() {
+    const { n, period } = this.facts;
+    const inAll = `${plural(n.points, "point")} in ${plural(n.batches, "batch")}, ${period}`;
+    const clusters = `${plural(n.clusters, this.what())}${this.how()}, ${formatCount(n.last)} in the last batch.`;
+    return [`${inAll}: ${clusters}`, ...this.largest(n.points)];
+  }
+
+  what() {
+    const { header } = this.store;
+    return header.isTrial && this.levels.isJoinedRun ? "subcluster" : "cluster";
+  }
+
+  how() {
+    const { levels, store } = this;
+    if (store.header.isTrial) return " in this preview with other parameters";
+    const name = levels.options.length ? ` at the level ${levels.name}` : "";
+    return levels.areMatched ? `${name}, with ${plural(levels.pairs.size, "pair")} of clusters shown as one` : name;
+  }
+
+  largest(nPoints) {
+    const { store } = this;
+    let most = null;
+    for (const cluster of store.clusters.values()) if (cluster.batches.length && (!most || cluster.total > most.total)) most = cluster;
+    if (!most) return [];
+    const share = `${formatNumber((100 * most.total) / Math.max(1, nPoints), 2)} %`;
+    const seen = most.batches.length === this.facts.n.batches ? "every batch" : plural(most.batches.length, "batch");
+    return [`The largest is ${this.called(most.id)}, with ${plural(most.total, "point")} (${share}), active in ${seen}.`];
+  }
+
+  called(id) {
+    const name = this.store.nameOf(id);
+    return name === undefined ? `cluster ${id}` : `${name.replace(` (${id})`, "")} (cluster ${id})`;
+  }
+
+  ownRest() {
+    const clusters = [...this.store.clusters.values()].filter(({ batches }) => batches.length);
+    const short = clusters.filter(({ batches }) => batches.length === 1).length;
+    return 2 * short > clusters.length && clusters.length > 1 ? [`${formatCount(short)} of them were active in one batch only.`] : [];
+  }
+
+  // Sentences about returns, splits and noise are those of the level of the run.
+  restOfRun(summary) {
+    const { levels, store } = this;
+    if (store.header.isTrial || !summary.length) return [];
+    const isOwn = !levels.areMatched && (!levels.chosen || levels.chosen === levels.name);
+    return isOwn ? summary : [levels.chosen ? `At the level ${levels.chosen}, which the run has:` : "In the run:", ...summary];
   }
 
   // Clusters by what the lists of the page call them.
@@ -26,82 +79,19 @@ class Summary {
     });
   }
 
-  line(warning) {
-    const text = make("button", { type: "button", class: "warning-text", "aria-expanded": "false" }, sentenceCase(warning.text));
-    text.addEventListener("click", () => text.setAttribute("aria-expanded", String(text.getAttribute("aria-expanded") !== "true")));
-    const remedies = this.remedies.of(warning).map(({ text: words, act }) => make("button", { type: "button", class: "plain", onclick: () => { act(); this.draw(); } }, words));
+  // A line has what is wrong; opened, it has the whole sentence with the arguments to use.
+  line({ text: whole, short, advises = {} }) {
+    const words = sentenceCase(short || whole);
+    const text = make("button", { type: "button", class: "warning-text", "aria-expanded": "false" }, words);
+    text.addEventListener("click", () => {
+      const isOpen = text.getAttribute("aria-expanded") !== "true";
+      text.setAttribute("aria-expanded", String(isOpen));
+      text.textContent = isOpen ? sentenceCase(whole) : words;
+    });
+    const remedies = this.remedies.of(advises).map(({ text: label, act }) => make("button", { type: "button", class: "plain", onclick: () => { act(); this.draw(); } }, label));
     return make("li", {}, make("span", { class: "warning-sign", "aria-hidden": "true" }, "!"), text, ...remedies);
   }
 }
 
 // Names of arguments stay as they are.
 const sentenceCase = (text) => (/^[a-z]+\b(?!_)/.test(text) ? text[0].toUpperCase() + text.slice(1) : text);
-
-// What the page itself can do about a warning, by the arguments that the warning advises.
-class Remedies {
-  constructor(store, view, trial, levels) {
-    Object.assign(this, { store, view, trial, levels });
-  }
-
-  of({ advises = {} }) {
-    const found = REMEDIES.filter(({ names }) => names.some((name) => name in advises)).flatMap((remedy) => {
-      const act = remedy.act(this, advises);
-      return act ? [{ text: typeof remedy.text === "string" ? remedy.text : remedy.text(this, advises), act }] : [];
-    });
-    return found.filter(({ text }, row) => found.findIndex((other) => other.text === text) === row).slice(0, 2);
-  }
-
-  // Opens the panel in which other scales are tried, with one setting changed.
-  tried(field, value) {
-    const { trial } = this;
-    if (!trial?.trial) return null;
-    return () => {
-      byId("trial").open = true;
-      byId("trial").scrollIntoView({ block: "nearest" });
-      trial.change(field, { value: String(value) });
-    };
-  }
-}
-
-const unquoted = (text) => text.replaceAll("'", "");
-
-const REMEDIES = [
-  { names: ["method"], text: "Treat rows as detections", act: ({ store }, { method }) => (unquoted(method) === "detections" && store.header.calls ? () => copyDetections(store.header.calls.detections) : null) },
-  { names: ["families", "n_families"], text: "Join these", act: (remedies) => joinAct(remedies) },
-  { names: ["min_cluster_size", "min_batches"], text: "Hide small ones", act: ({ view }) => () => view.set({ minSize: Math.max(view.minSize, 3), minLife: Math.max(view.minLife, 2) }) },
-  { names: ["level"], text: (_, { level }) => `Show the level ${unquoted(level)}`, act: ({ levels }, { level }) => (levels.option(unquoted(level)) ? () => levels.choose(unquoted(level)) : null) },
-  { names: ["suggested_matches"], text: ({ levels }) => (levels.areMatched ? "Show separately" : "Show as one"), act: (remedies) => matchAct(remedies) },
-  { names: ["max_gap"], text: "Increase max_gap", act: (remedies, { max_gap: steps }) => (steps ? remedies.tried("maxGap", steps) : null) },
-  { names: ["new_penalty", "n_clusters", "n_clusters_hint"], text: "Try a coarser scale", act: (remedies) => coarserAct(remedies) },
-];
-
-// The page cannot cluster rows this way: it shows the calls that do, and copies the first.
-async function copyDetections({ python, command }) {
-  const place = byId("remedy-calls");
-  place.textContent = `${python}\n${command}`;
-  place.hidden = false;
-  byId("remedy-hint").hidden = false;
-  await navigator.clipboard?.writeText(python).catch(() => {});
-}
-
-// To the next coarser level, or to where clusters that touch are joined.
-function joinAct({ view, levels }) {
-  if (levels.options.length) return () => levels.choose(levels.name === "fine" ? "default" : "coarse");
-  if (!view.tree || view.tree.levels.length < 2) return null;
-  return () => view.set({ level: view.tree.joinedRow });
-}
-
-// Takes the matches that are suggested, or leaves them.
-function matchAct({ store, levels, trial }) {
-  if (!store.header.suggested_matches?.length) return null;
-  return () => {
-    trial.trial?.back();
-    levels.matchAgain(!levels.areMatched);
-  };
-}
-
-// Twice the distance beyond which a point starts a new cluster.
-function coarserAct(remedies) {
-  const { trial } = remedies;
-  return trial?.trial ? remedies.tried("distance", 2 * Math.sqrt(trial.now.newPenalty)) : null;
-}

@@ -100,7 +100,7 @@ class Timeline {
   }
 
   makeRow(cluster) {
-    const name = make("span", { class: "row-name" }, this.looks.badge(cluster.id), make("span", {}, this.store.label(cluster.id)));
+    const name = make("span", { class: "row-name", title: this.store.label(cluster.id) }, this.looks.badge(cluster.id), make("span", {}, this.store.label(cluster.id)));
     const row = make("div", { class: "life", "aria-label": this.describe(cluster) }, name, this.makeLane(cluster));
     row.classList.toggle("is-chosen", cluster.id === this.view.selected);
     return row;

@@ -1,6 +1,6 @@
 // The globe and circles in a plane: coasts and borders, ways along great circles, seams, clock faces.
 
-const SMALLEST_MAP = 3; // degrees: coasts that are 20 km off say nothing on a map below this
+const SMALLEST_MAP = 10; // degrees: coasts of 1:110 million put ships on land on a map below this
 const LONGEST_PIECE = 0.03; // radians of a great circle, about 200 km
 const DEGREE_STEPS = [5, 10, 15, 30, 45, 60, 90];
 // Steps that clocks and compasses are read in, by period.

@@ -145,7 +145,7 @@ class Player {
     context.lineJoin = "round";
     context.strokeStyle = this.ink.card;
     context.fillStyle = this.ink.ink;
-    for (const { id, left, top } of placeNames(named, view.selected, this.box, measure)) {
+    for (const { id, left, top } of placeNames(named, view.selected, this.box, measure, this.drawing.isCrowded ? [] : this.marks, (mark) => this.drawing.radius(mark))) {
       context.font = font(id);
       context.globalAlpha = this.drawing.isFaint(id) ? 0.35 : 1;
       context.strokeText(store.label(id), left, top + NAME_HEIGHT / 2);

@@ -3,6 +3,8 @@
 const FEW_OUTSIDE = 0.005; // of the places, on either side, that may lie outside at first
 const MAX_LOOKED_AT = 1000; // batches
 const FAR_OUTSIDE = 4; // times the rest: only then they do
+// On maps, the first view has 95 % of the rows, if all lie in more than so many times as much.
+const [MAP_OUTSIDE, MAP_FAR] = [0.025, 1.3]; // of an axis
 
 class Scene {
   constructor(store, view) {
@@ -45,10 +47,12 @@ class Scene {
       const { batches, limits } = this.store;
       const every = Math.ceil(batches.length / MAX_LOOKED_AT);
       const looked = batches.filter((_, index) => index % every === 0);
-      const values = looked.flatMap((batch) => Array.from(batch.centers[axis])).sort((a, b) => a - b);
+      const isMap = (this.store.header.lon_lat ?? []).includes(axis) && this.store.nRows > 0;
+      const far = isMap ? MAP_FAR : FAR_OUTSIDE;
+      const values = looked.flatMap((batch) => Array.from(isMap ? batch.points[axis] : batch.centers[axis])).sort((a, b) => a - b);
       const few = Math.floor(FEW_OUTSIDE * values.length);
-      const [low, high] = [values[few], values[values.length - 1 - few]];
-      const isFar = high > low && spanOf(limits[axis]) > FAR_OUTSIDE * (high - low);
+      const [low, high] = isMap ? shortestRange(values, MAP_OUTSIDE) : [values[few], values[values.length - 1 - few]];
+      const isFar = high > low && spanOf(limits[axis]) > far * (high - low);
       this.usual.set(axis, isFar ? [low - 0.1 * (high - low), high + 0.1 * (high - low)] : limits[axis]);
     }
     return this.usual.get(axis);
@@ -102,4 +106,14 @@ class Scene {
   place(cluster, row) {
     return this.center(this.store.batches[cluster.batches[row]], cluster.slots[row]);
   }
+}
+
+// The shortest range that has all but a share of ascending values.
+function shortestRange(values, outside) {
+  const n = values.length - Math.floor(outside * values.length);
+  let best = 0;
+  for (let at = 1; at + n <= values.length; at += 1) {
+    if (values[at + n - 1] - values[at] < values[best + n - 1] - values[best]) best = at;
+  }
+  return [values[best], values[best + n - 1]];
 }

@@ -4,12 +4,12 @@ const N_LOOKS = 56; // colors times markers
 const SKIPPED = 2 * N_LOOKS + 2; // the look of a row that does not pass the filters
 const FIRST_BIN = SKIPPED + 1; // looks of the bins of the column that colors the points
 const [POINT_OPACITY, FAINT] = [0.6, 0.13];
+const PAST = 0.8; // of the opacity of the batch looked at
 
 class Stamps {
   constructor(player) {
     this.player = player;
     this.layer = new PointLayer();
-    this.rowLooks = new Uint8Array(0);
     this.stamps = new Map(); // by radius
   }
 
@@ -25,28 +25,55 @@ class Stamps {
   // All batches of the window of time that is shown, the oldest first.
   drawWindow(opacity) {
     const { view, store } = this.player;
-    for (let at = firstShown(view); at < view.index; at += 1) this.drawPoints(store.batches[at], 0.8 * opacity);
+    if (view.nShown === Infinity) this.drawPast(PAST * opacity);
+    else for (let at = firstShown(view); at < view.index; at += 1) this.drawPoints(store.batches[at], PAST * opacity);
     this.drawPoints(view.batch, opacity);
+  }
+
+  // All batches before this one, stamped once: while the page plays, a batch is added to them.
+  drawPast(opacity) {
+    const { layer } = this;
+    const { view, store, ratio, affine, looks } = this.player;
+    const { rows } = view;
+    const radius = pointRadius(this.player, view.batch);
+    const key = [opacity, radius, ratio, layer.width, layer.height, ...affine, view.x, view.y, looks.version, view.selected, view.colorBy, rows.version, rows.filterVersion].join();
+    if (this.pastKey !== key || this.pastEnd > view.index) {
+      Object.assign(this, { pastKey: key, pastEnd: 0, past: new Uint32Array(layer.pixels.length) });
+    }
+    const { pixels } = layer;
+    layer.pixels = this.past;
+    for (; this.pastEnd < view.index; this.pastEnd += 1) this.drawPoints(store.batches[this.pastEnd], opacity);
+    layer.pixels = pixels;
+    pixels.set(this.past);
   }
 
   drawPoints(batch, opacity) {
     const { view, ratio } = this.player;
-    const n = batch.slots.length;
-    if (this.rowLooks.length < n) this.rowLooks = new Uint8Array(n);
-    const looks = this.looksOf(batch);
-    const nobody = 2 * N_LOOKS + (isFaint(view, -1) ? 1 : 0);
-    const { rows } = view;
-    const column = view.colorBy ? rows.column(view.colorBy) : null;
-    const bins = column ? rows.binsOf(column).of : null;
-    for (let row = 0; row < n; row += 1) {
-      const at = batch.first + row;
-      if (rows.fails[at]) this.rowLooks[row] = SKIPPED;
-      else if (bins) this.rowLooks[row] = bins[at] === MISSING ? nobody : FIRST_BIN + bins[at];
-      else this.rowLooks[row] = batch.slots[row] === NO_CLUSTER ? nobody : looks[batch.slots[row]];
-    }
     const stamps = this.stampsFor(pointRadius(this.player, batch) * ratio, opacity * POINT_OPACITY, opacity * FAINT);
     const values = (axis) => (axis === TIME_AXIS ? null : batch.points[axis]);
-    this.layer.stampRows(n, this.rowLooks, stamps, this.line(values(view.x), values(view.y), batch.time));
+    this.layer.stampRows(batch.slots.length, this.rowLooksOf(batch), stamps, this.line(values(view.x), values(view.y), batch.time));
+  }
+
+  // The look of each row of a batch; worked out once until looks, filters or colors change.
+  rowLooksOf(batch) {
+    const { view, looks: { version } } = this.player;
+    const { rows, selected, colorBy } = view;
+    const state = [version, selected, colorBy, rows.version, rows.filterVersion].join();
+    if (batch.rowLooksState === state) return batch.rowLooks;
+    const { first, slots } = batch;
+    const { fails } = rows;
+    const looks = this.looksOf(batch);
+    const nobody = 2 * N_LOOKS + (isFaint(view, -1) ? 1 : 0);
+    const column = colorBy ? rows.column(colorBy) : null;
+    const bins = column ? rows.binsOf(column).of : null;
+    const found = new Uint8Array(slots.length);
+    for (let row = 0; row < found.length; row += 1) {
+      if (fails[first + row]) found[row] = SKIPPED;
+      else if (bins) found[row] = bins[first + row] === MISSING ? nobody : FIRST_BIN + bins[first + row];
+      else found[row] = slots[row] === NO_CLUSTER ? nobody : looks[slots[row]];
+    }
+    Object.assign(batch, { rowLooks: found, rowLooksState: state });
+    return found;
   }
 
   // Centers that were placed in pixels.
