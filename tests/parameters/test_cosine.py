@@ -110,6 +110,6 @@ def test_one_call_shows_vectors_in_clusters_or_in_the_number_asked_for(n_cluster
         assert found.summary().startswith("2,000 rows in 4 windows")
         assert "12 clusters" in found.summary()
         return
-    assert normalized_mutual_info_score(truth, found.labels) >= 0.95
+    assert normalized_mutual_info_score(truth, found.labels) >= 0.9
     assert found.labels.nunique() <= 60
     assert set(found.levels) == {"fine", "default", "coarse"}

@@ -33,7 +33,7 @@ _FOR_NUMBER = tuple(0.25 * 1.25**k for k in range(16))  # the same where a numbe
 _HIGHEST = 0.9  # of the way from the median to 1
 _GAIN = 1.1  # times the similarity, that twice as many clusters must give
 _EQUAL = 0.99  # of the best: the lowest cosine of equally good ones is taken
-_CLEAR = 1.4  # times the cosine, for the similarity within clusters that are groups
+_CLEAR = 1.25  # times the scale, for the similarity within clusters that are groups
 _MOST_ALONE, _MOST_TOGETHER = 0.3, 0.8  # of the rows: more is no clustering
 _DIGITS = 3
 
@@ -85,7 +85,7 @@ def choose_cosine(
         if _is_past_best(trials, hint):
             break
     best = _best(trials, hint, low)
-    doubts = _doubts(best, low, is_known=is_known, is_free=hint is None)
+    doubts = _doubts(best, low, unrelated, is_known=is_known, is_free=hint is None)
     tried_out = {one.cosine: _candidate(one, penalties_at(one.cosine)) for one in trials}
     return Suggestion(
         tried_out[best.cosine],
@@ -203,7 +203,9 @@ def _reason(best: _Trial, n_trials: int, unrelated: float) -> str:
     )
 
 
-def _doubts(best: _Trial, low: float, *, is_known: bool, is_free: bool) -> tuple[ArgumentText, ...]:
+def _doubts(
+    best: _Trial, low: float, unrelated: float, *, is_known: bool, is_free: bool
+) -> tuple[ArgumentText, ...]:
     """Return why the choice should not be trusted."""
     n_rows = len(best.labels)
     if not is_known:
@@ -222,10 +224,10 @@ def _doubts(best: _Trial, low: float, *, is_known: bool, is_free: bool) -> tuple
     if together > _MOST_TOGETHER and is_free:
         told = "one cluster holds {:.0%} of the rows. A smaller {new_penalty} gives more clusters."
         doubts.append(ArgumentText(told, together))
-    if is_free and best.similarity - low < _CLEAR * (best.cosine - low):
+    if is_free and best.similarity - low < _CLEAR * (unrelated - low):
         told = (
-            "the rows form no clear groups: rows of one cluster are hardly more similar than "
-            "unrelated rows. Other vectors, or fewer dimensions, may be better."
+            "the rows form no clear groups: a row has a cosine of {:.2g} to the rest of its "
+            "cluster, and unrelated rows have up to {:.2g}. Use other vectors, or fewer dimensions."
         )
-        doubts.append(ArgumentText(told))
+        doubts.append(ArgumentText(told, best.similarity, unrelated))
     return tuple(doubts)
