@@ -60,6 +60,7 @@ attack: $(DEV_READY)  ## Ten minutes of damaged files, random streams and kills;
 bench: $(DEV_READY)  ## Timings, each beside something that runs in the same process.
 	$(BIN)/python -m benchmarks.engine.passes
 	$(BIN)/python -m benchmarks.engine.sweep
+	$(BIN)/python -m benchmarks.engine.vectors
 	$(BIN)/python -m benchmarks.quality.alternatives
 	$(BIN)/python -m benchmarks.pages.speed_figure
 	$(BIN)/python -m benchmarks.engine.import_time

@@ -1,11 +1,12 @@
 """A slice of `make attack`: a moment of each target, and the harness itself."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 from attack import __main__ as attack
-from attack import campaign
+from attack import campaign, results
 from attack.journal import Journal
 from attack.targets import TARGETS, Loaded, Target
 
@@ -95,3 +96,24 @@ def test_a_failure_is_seen_in_the_exit_code(weak, tmp_path, monkeypatch):
     failed = campaign.Outcome(1, 1, failures=[campaign.Failure(0, "not held", "")])
     monkeypatch.setattr(attack, "run_slice", lambda *arguments: failed)
     assert attack.main(["--target", "state", "--journal", str(tmp_path / "journal")]) == 1
+
+
+def test_journals_become_a_results_file_for_each_target(tmp_path):
+    for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "attacked"]):
+        who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
+        subprocess.run(["git", "-C", str(tmp_path), *who, *words], check=True)
+    for seed in (0, 1):
+        journal = Journal(tmp_path / "journals", seed)
+        journal.add("state", campaign.Outcome(next_case=5, n_tried=7))
+        journal.add("gpu", campaign.Outcome(next_case=0, note="skipped: no GPU"))
+    assert results.write_results(tmp_path / "journals", tmp_path / "results") == ["state"]
+    found = json.loads((tmp_path / "results" / "state.json").read_text())
+    assert {name: found[name] for name in ("cases", "inputs", "failures")} == {
+        "cases": 10,
+        "inputs": 14,
+        "failures": 0,
+    }
+    head = subprocess.check_output(
+        ["git", "-C", str(tmp_path), "rev-parse", "--short", "HEAD"], text=True
+    )
+    assert found["commit"] == head.strip()

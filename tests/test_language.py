@@ -129,17 +129,3 @@ def test_a_public_name_is_defined_in_one_package():
                 packages[node.name].add(path.parts[0])
     twice = {name: found for name, found in packages.items() if len(found) > 1}
     assert set(twice) <= set(ONE_NAME_TWO_LEVELS), twice
-
-
-def test_no_file_of_the_package_has_more_than_500_lines_besides_docstrings():
-    lengths = {}
-    for path, tree in trees():
-        texts = [
-            node.body[0]
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
-            and ast.get_docstring(node)
-        ]
-        in_docstrings = sum(text.end_lineno - text.lineno + 1 for text in texts)
-        lengths[path] = len((PACKAGE / path).read_text().splitlines()) - in_docstrings
-    assert max(lengths.values()) <= 500

@@ -119,6 +119,22 @@ def test_folder_has_at_most_twenty_files(folder):
     assert len(files) <= 20
 
 
+# No machine with a card was at hand to check this one after a change of its parts.
+LONG_FILES = {"src/dynmeans/engine/gpu/cuda/border.cu"}
+SOURCES = (".py", ".pyi", ".hpp", ".cpp", ".cu", ".js", ".css", ".html", ".sh")
+
+
+def test_no_source_file_has_more_than_500_lines():
+    folders = ("src", "native", "tests", "benchmarks", "paper", "tools", "examples", "docs")
+    lengths = {
+        path.relative_to(ROOT).as_posix(): len(path.read_text(encoding="utf-8").splitlines())
+        for folder in folders
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in SOURCES and "node_modules" not in path.parts
+    }
+    assert {name for name, n_lines in lengths.items() if n_lines > 500} == LONG_FILES
+
+
 def test_tables_of_a_run_are_read_and_written_in_the_store_alone():
     schema = (PACKAGE / "runs" / "store" / "schema.py").read_text(encoding="utf-8")
     tables = "|".join(re.findall(r"CREATE TABLE (\w+)", schema))

@@ -5,6 +5,8 @@ import re
 import pytest
 from fill_pages import JOSS, ROOT, filled_pages, tables, with_results
 
+from benchmarks.pages import gpu_tables
+
 
 @pytest.mark.parametrize("page", filled_pages(), ids=lambda page: page.stem)
 def test_tables_and_numbers_of_a_page_are_those_of_the_results(page):
@@ -17,6 +19,12 @@ def test_tables_and_numbers_of_a_page_are_those_of_the_results(page):
 def test_every_table_that_is_made_stands_on_a_page():
     text = "".join(page.read_text(encoding="utf-8") for page in filled_pages())
     assert set(re.findall(r"<!-- table: (.+?) -->", text)) == set(tables())
+
+
+def test_every_measured_kernel_has_a_row_on_the_page_of_the_gpu():
+    cases = [gpu_tables.read("gpu/gpu")[name] for name in gpu_tables.CASES]
+    measured = {name for case in cases for name in case["passes"]["floors"]}
+    assert set(gpu_tables.KERNELS) == measured
 
 
 # Pages of measurements: their prose has no numbers that results files contain.

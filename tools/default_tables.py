@@ -1,6 +1,6 @@
 """Tables of the defaults of each interface, from the one table in `dynmeans.follow.defaults`."""
 
-from dynmeans.follow.defaults import INTERFACES, ROWS, defaults_of
+from dynmeans.follow.defaults import INTERFACES, defaults_of
 from dynmeans.follow.model_config import PARAMETERS
 
 # Interfaces that have a page of their own.
@@ -19,7 +19,7 @@ def _table(interfaces: list[str]) -> str:
     head = ["Rows" if is_one else "Interface", *(f"`{name}`" for name in names)]
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for interface in interfaces:
-        for rows in (rows for rows in ROWS if rows in INTERFACES[interface]):
+        for rows in INTERFACES[interface]:
             told = defaults_of(interface, rows)
             label = rows if is_one else f"`{interface}`, {rows}"
             lines.append(f"| {' | '.join([label, *(_shown(told, name) for name in names)])} |")

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from benchmarks.pages import (
+    attack_tables,
     compare_tables,
     gpu_tables,
     level_tables,
@@ -42,6 +43,7 @@ MAKERS = (
     suggestion_tables,
     short_start_tables,
     text_tables,
+    attack_tables,
     paper_tables,
     study_tables,
     summary_tables,
@@ -52,6 +54,7 @@ FACTS = {
     **benchmark_facts.FACTS,
     **suggestion_tables.FACTS,
     **short_start_tables.FACTS,
+    **attack_tables.FACTS,
 }
 _TABLE = re.compile(r"(<!-- table: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 _FACT = re.compile(r"(<!-- fact: (.+?) -->).*?(<!-- end -->)")

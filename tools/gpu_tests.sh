@@ -69,7 +69,7 @@ tail -n 25 "$out/tests.log"
 echo "tests until $(($(date +%s) - began)) s, status $status"
 
 for seed in $(seq 1 "${PROCESSES:-6}"); do
-    "$python" -m attack --target gpu --target gpu-sphere --rounds 1 --minutes "${STREAM_MINUTES:-2.5}" --seed "$seed" \
+    "$python" -m attack --target gpu --target gpu-sphere --target gpu-borders --rounds 1 --minutes "${STREAM_MINUTES:-2.5}" --seed "$seed" \
         --journal "$work/journal-$seed" > "$out/streams-$seed.log" 2>&1 || touch "$out/streams-failed" &
 done
 wait

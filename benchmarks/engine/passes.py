@@ -39,7 +39,8 @@ from dynmeans.engine.compiled import INSTRUCTION_SETS, usable_instruction_sets
 
 # Time per pass over one call of scikit-learn, one thread.
 TO_REACH = {"A": 0.08, "B": 0.06, "C": 0.015, "D": 0.25, "E": 0.20}
-AUTHORS = {"A": 0.61, "B": 1.08, "C": 0.72, "D": 2.2, "E": 1.77}  # the authors' C++
+# The authors' C++: constants, recorded once on other data of the same kind and size.
+AUTHORS = {"A": 0.61, "B": 1.08, "C": 0.72, "D": 2.2, "E": 1.77}
 SPEEDUP_TO_REACH = 1.7
 AVX2_TO_REACH = 2.2  # times AVX-512
 TINY_TO_REACH = {"inside": 6.0, "step": 9.0, "partial_fit": 11.0}  # microseconds

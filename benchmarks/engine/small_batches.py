@@ -3,7 +3,8 @@
 Usage: python -m benchmarks.engine.small_batches
 
 All ways take in the same batches of 75 points, 5 clusters, by the same 3 visiting orders and the
-same search, turn by turn in one process, so that another load on the machine slows all alike.
+same search, turn by turn in one process, so that another load on the machine slows all alike. The
+authors' program is not run: its figures elsewhere are constants.
 """
 
 import argparse

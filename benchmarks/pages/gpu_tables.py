@@ -9,16 +9,16 @@ AIMS = {"d2": (12, 2.2), "d64": (13, 5.5), "d400": (None, 3.0)}  # first and lat
 COPIES_AIM = 75  # ms, rows in and labels out
 OTHER_WAYS = ("torch_cdist_float64_ms", "cupy_matmul_float64_ms", "cuml_kmeans_pass_ms")
 KERNELS = {
-    "grid_label": "`grid_label`: first pass, by the grid",
-    "grid_drawn": "`grid_attracted`: rows that prefer a cluster opened late",
-    "grid_compare": "`grid_compare`: later pass, by the grid",
-    "filter": "`filter`: costs in bf16 on tensor cores",
-    "own_costs": "`own_costs`: each row and its own center",
-    "label_rest": "`label_rest`: labels by what the filter found",
-    "take_drawn": "`label_attracted`: rows that prefer a cluster opened late",
-    "count_labels": "`count_labels`: members of each cluster",
-    "deal_rows": "`sort_rows_by_slot`: rows sorted by cluster",
-    "add_dealt": "`sum_sorted`: their sums",
+    "grid_label": "first pass, by the grid",
+    "grid_attracted": "rows that prefer a cluster opened late",
+    "grid_compare": "later pass, by the grid",
+    "filter": "costs in bf16 on tensor cores",
+    "own_costs": "each row and its own center",
+    "label_rest": "labels by what the filter found",
+    "label_attracted": "rows that prefer a cluster opened late",
+    "count_labels": "members of each cluster",
+    "sort_rows_by_slot": "rows sorted by cluster",
+    "sum_sorted": "their sums",
 }
 
 
@@ -140,7 +140,11 @@ def floors_table(cases: dict[str, Any]) -> str:
     head = ("kernel", *(shape(case["n"], case["d"]) for case in cases.values()))
     floors = [case["passes"]["floors"] for case in cases.values()]
     return table(
-        head, [(told, *(share(one.get(name)) for one in floors)) for name, told in KERNELS.items()]
+        head,
+        [
+            (f"`{name}`: {task}", *(share(one.get(name)) for one in floors))
+            for name, task in KERNELS.items()
+        ],
     )
 
 

@@ -95,6 +95,26 @@ def by_pass_table() -> str:
     return table(("case", "passes", "first pass, ms", "second", "third to fifth", "later"), rows)
 
 
+def vectors_table() -> str:
+    """A step of long vectors, in calls of scikit-learn, and its memory."""
+    head = (
+        *("rows", "centers", "passes of two steps", "a step, ms", "scikit-learn, ms"),
+        *("a step, in calls", "target", "reached", "bytes a row", "bytes of a row in float64"),
+    )
+    rows = [
+        (
+            f"{row['n_points']:,} x {row['n_features']:,}",
+            f"{row['n_found']}, {row['space']}",
+            *(row["n_passes"], time_of(row["ms_per_step"]), time_of(row["sklearn_ms"])),
+            *(f"**{row['calls_per_step']:.2f}**", f"{row['to_reach']:g}"),
+            "yes" if row["calls_per_step"] <= row["to_reach"] else "**no**",
+            *(f"{row['bytes_a_row']:.0f}", f"{row['bytes_of_float64']:,.0f}"),
+        )
+        for row in read("engine/vectors")["cases"]
+    ]
+    return table(head, rows)
+
+
 def case_row(name: str, cases: dict[str, Any], goals: Any) -> Sequence[Any]:
     """Return one of the cases A to E; the plain way may have been taken on centers kept apart."""
     row = cases[name]
@@ -210,9 +230,9 @@ def tables() -> dict[str, str]:
     """Return every table by its name on the page."""
     named = (
         *("cases", "cases, apart", "small steps", "threads", "instruction sets"),
-        *("parts of a small step", "by pass", "roofline", "accelerations"),
+        *("parts of a small step", "by pass", "vectors", "roofline", "accelerations"),
         *("clusters", "points", "growth"),
     )
-    own = (small_parts_table(), by_pass_table(), roofline_table())
+    own = (small_parts_table(), by_pass_table(), vectors_table(), roofline_table())
     made = (*engine_tables(), *own, *ablation_tables(), *sweep_tables())
     return {f"speed: {name}": text for name, text in zip(named, made, strict=True)}

@@ -102,7 +102,7 @@ def _take_in(
 
 
 def log_label_mass(prior: BatchPrior, n_points: int) -> float:
-    """log of the sum of f(z) over all labels, as `dynmeans.mixture.model.log_label_mass` has it.
+    """log of the sum of f(z) over all labels, as `paper.label_mass.log_label_mass` has it.
 
     In plain numbers, which 75 points of some dozens of clusters do not overflow: ten thousand such
     sums make a stream.

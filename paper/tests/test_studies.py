@@ -5,8 +5,8 @@ import pytest
 
 from dynmeans.metrics import accuracy_global
 from dynmeans.mixture.model import batch_prior
-from dynmeans.mixture.model import log_label_mass as log_label_mass_in_logarithms
 from dynmeans.records.mixture import MixtureParameters, MixtureState
+from paper.label_mass import log_label_mass as log_label_mass_in_logarithms
 from paper.studies import first_trials, step_by_step, times
 from paper.studies.carried_cloud import follow, log_label_mass
 from paper.studies.mixing import effective_size, split_r_hat

@@ -34,6 +34,7 @@ from dynmeans.follow.defaults import (
 from dynmeans.follow.model_config import FIELDS, PARAMETERS, ModelConfig
 from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.old_names import OLD_ATTRIBUTES, OLD_COMMANDS, OLD_NAMES
+from dynmeans.report.recluster_settings import ReclusterSettings
 from dynmeans.runs.cluster_job import ClusterJob
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import WindowOptions
@@ -182,6 +183,7 @@ USED = {
     "fit_groups": _groups,
     "fit_anytime": _anytime,
     "tune": _tune,
+    "ReclusterSettings": _of_signature(ReclusterSettings),
     "cluster": _cluster,
     "dynmeans cluster": _command,
     "dynmeans suggest": _suggest,
@@ -202,7 +204,8 @@ def test_a_default_is_the_one_of_the_table(interface, rows, tmp_path, monkeypatc
     shared = set(expected) & set(used)
     assert {name: used[name] for name in shared} == {name: expected[name] for name in shared}
     assert set(defaults_of(interface, rows)) <= shared  # nothing in the table is without effect
-    if interface not in ("DPMeans", "VisitingOrders"):  # which have a few of the parameters
+    # These have a few of the parameters.
+    if interface not in ("DPMeans", "VisitingOrders", "ReclusterSettings"):
         assert set(FIELDS) <= shared
 
 

@@ -22,10 +22,10 @@ from dynmeans.mixture.model import (
     carry_over,
     center_posteriors,
     log_first_densities,
-    log_label_mass,
     log_new_weight,
 )
 from dynmeans.records.mixture import MixtureParameters, MixtureState
+from paper.label_mass import log_label_mass
 
 
 def after_first_step():

@@ -9,8 +9,9 @@ import pytest
 from dynmeans import DDPMixture
 from dynmeans.datasets import dependent_dirichlet
 from dynmeans.metrics import accuracy_global
-from dynmeans.mixture.model import batch_prior, log_label_mass
+from dynmeans.mixture.model import batch_prior
 from dynmeans.records.mixture import MixtureParameters, MixtureState
+from paper.label_mass import log_label_mass
 
 MODEL = MixtureParameters(
     concentration=0.5,

@@ -11,12 +11,10 @@ from labelings import (
 )
 from scipy.special import logsumexp
 
-from dynmeans.mixture.model import (
-    batch_prior,
-    log_label_mass,
-)
+from dynmeans.mixture.model import batch_prior
 from dynmeans.mixture.particle_learning import particle_learning
 from dynmeans.records.mixture import MixtureParameters, MixtureState
+from paper.label_mass import log_label_mass
 
 
 def log_evidence():

@@ -99,7 +99,7 @@ def test_the_controls_of_a_phone_take_two_lines_and_cut_no_text(page, tmp_path):
         ".map((one) => Math.round(one.getBoundingClientRect().top / 20))"
     )
     assert len(set(tops)) == 2
-    page.run("document.querySelector('#now').textContent = '30 Jun, 00:58'")
+    page.run("document.querySelector('#now').textContent = '30 Dec 2019, 00:58'")
     is_cut = page.run(
         "return ['now', 'now-batch'].map((id) => document.getElementById(id))"
         ".some((one) => one.scrollWidth > one.clientWidth && one.clientWidth > 0"

@@ -94,6 +94,7 @@ def test_choosing_a_level_changes_all_of_the_page(shown):
     centers = shown.run("return dynmeansReport.view.batch.centers.map((axis) => [...axis])")
     np.testing.assert_allclose(sorted(centers[0]), [0.5, 20.5, 60.5], atol=0.1)
     assert len(shown.texts(".sizes .row-name")) == 3
+    assert shown.text("#chart-clusters-high") == "3"
     kinds = shown.run(store + "return store.events.map(({kind, id}) => [kind, id])")
     assert sorted(kinds) == [["born", k] for k in old]
     shown.click("#level-fine")

@@ -80,7 +80,7 @@ def check_lead(page):
     """The numbers of the summary are those of the header."""
     n = numbers(page)
     text = lead(page)
-    assert text.startswith(f"{n['points']:,} points in {n['batches']:,} batches, ")
+    assert text.startswith(f"{n['points']:,} points in {n['batches']:,} batches: ")
     assert re.search(rf": {n['clusters']:,} (sub)?clusters?[ ,]", text)
     assert f" {n['in the last batch']:,} in the last batch. " in text
     largest = page.run(

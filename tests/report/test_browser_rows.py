@@ -229,6 +229,12 @@ def test_a_value_of_many_clusters_names_none_of_them(shown):
     assert names == ["A", "B", "C", "D"]
 
 
+def test_the_parts_of_the_panel_have_their_full_height_on_a_desktop(shown):
+    shown.run("dynmeansReport.view.select(1)")
+    shown.settle()
+    assert shown.run("return document.querySelector('#examples').clientHeight") > 100
+
+
 def test_hours_and_weekdays_of_a_cluster_are_compared_however_many_columns_there_are(shown):
     shown.run(
         "const {view, store} = dynmeansReport; const {rows} = view;"

@@ -164,3 +164,12 @@ def test_a_batch_lists_what_changed_most_since_the_one_before(page):
     assert page.texts("#changes .value")[0].startswith("20 → 0 (\u221220)")
     page.click("#changes button")
     assert page.text("#details-name") == "Cluster 1"
+
+
+def test_a_batch_of_very_many_clusters_does_not_glide(page, tmp_path):
+    batches = [np.c_[np.arange(4100) % 71, np.arange(4100) // 71] * 9.0 for _ in range(3)]
+    _, history = DynamicMeans(1.0, random_state=0, n_init=1).fit_sequence(batches)
+    page.open(write_report(report_data(history, points=batches), tmp_path / "crowd.html"))
+    page.settle()
+    page.run("dynmeansReport.view.goTo(0)")
+    assert page.run("dynmeansReport.view.goTo(1); return dynmeansReport.player.from") is None

@@ -4,6 +4,7 @@ import json
 import shlex
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -11,9 +12,11 @@ import dynmeans
 from dynmeans import Penalties
 from dynmeans.cli.app import app_for
 from dynmeans.follow.model_config import ModelConfig
+from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.batch_times import read_times
+from dynmeans.report.arguments import format_parameters
 from dynmeans.report.descriptions import descriptions
-from dynmeans.report.from_run import run_report
+from dynmeans.report.from_run import run_report, title_of_columns
 from dynmeans.runs.analysis.profiles import describe_clusters
 from dynmeans.runs.configuration import RunConfig
 from dynmeans.runs.reading.window import Window
@@ -139,6 +142,42 @@ def test_the_calls_for_detections_take_every_row_for_an_object(places):
 
 def _cluster(*words):
     return CliRunner().invoke(app_for(["cluster"]), ["cluster", *words]).exit_code
+
+
+def test_the_call_for_hdbscan_uses_that_method(places):
+    with Run.open("a run") as made:
+        calls = run_report(made).calls["hdbscan"]
+    assert calls["python"].endswith("method='hdbscan')")
+    assert "new_penalty" not in calls["python"]
+    assert "--method hdbscan" in calls["command"]
+
+
+def test_numbers_among_the_parameters_have_four_digits(run):
+    given = {"new_penalty": 5.04087651516e-05, "drift": 0.0474074074074, "seed": 12345.0}
+    assert [value for _, value in format_parameters(given)] == ["5.041e-05", "0.04741", "12345"]
+
+
+def test_a_page_without_another_name_is_named_after_its_columns(run, tmp_path):
+    assert title_of_columns(run) == "Clusters of east, north"
+    config = RunConfig(tuple("abcdefgh"), ModelConfig(Penalties(1.0, max_gap=5, reach=1.5)))
+    with Run.create(tmp_path / "wide", config) as wide:
+        assert title_of_columns(wide) == "Clusters of a, b, c, d and 4 more"
+
+
+def test_the_first_line_of_a_warning_names_no_arguments_to_use():
+    text = ArgumentText("2 new clusters appeared. {suggested_matches} lists them; {max_gap=9} ...")
+    assert text.without_advice == "2 new clusters appeared."
+    assert ArgumentText("Try {families=True}.").without_advice == ""
+    assert ArgumentText("One {new_penalty} is one width.").without_advice.startswith("One new_")
+
+
+def test_the_explanation_of_detections_is_about_points_and_remembered_clusters():
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"x": rng.uniform(0, 99, 60), "y": rng.uniform(0, 99, 60)})
+    rows["n"] = np.repeat(np.arange(6), 10)
+    found = dynmeans.cluster(rows, features=["x", "y"], window_column="n", method="detections")
+    assert "a point farther than" in found.summary()
+    assert "from every remembered cluster starts a new one" in found.summary()
 
 
 def test_the_stored_truth_is_scored(run):

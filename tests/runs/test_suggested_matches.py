@@ -125,3 +125,24 @@ def test_the_page_has_links_and_says_so(folder):
         data = run_report(run)
     assert [link[:2] for link in data.suggested_matches] == [(1, 2), (2, 3), (3, 4)]
     assert any("appeared near a forgotten one" in told.text for told in data.warnings)
+
+
+def test_clusters_that_are_shown_together_are_no_match(folder):
+    """Of two clusters of the level shown, the one must have ended before the other began."""
+    with Run.open(folder) as run:
+        records = list(run.history(labels=False))
+        options = run.penalties, run.memory.space_or_raw
+    links = links_module.find_suggested_matches
+    # 4, the last of its kind, is part of the same cluster as 1: 2 and 3 come within its life.
+    assert [one[:2] for one in links(records, *options, {4: 1})] == [(2, 3)]
+    assert [one[:2] for one in links(records, *options, {1: -1})] == [(2, 3), (3, 4)]
+
+
+def test_the_call_and_the_page_count_the_same_matches(tmp_path):
+    found = cluster(
+        weekly_frame(), features=["x", "y"], window_column="day", new_penalty=4.0, max_gap=3.0
+    )
+    count = f"{len(found.suggested_matches)} new clusters appeared near a forgotten one"
+    assert count in found.summary()
+    page = found.report(tmp_path / "page.html").read_text()
+    assert count in page

@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import coo_array, csc_array, csr_array, csr_matrix, random_array
 
 import dynmeans
-from dynmeans import DPMeans, DynamicMeans
+from dynmeans import DPMeans, DynamicMeans, WordVectors
 from dynmeans.inputs.input_error import InputError
 from dynmeans.spaces.sparse_rows import N_COORDINATES, project_rows
 
@@ -171,3 +171,33 @@ def test_one_call_takes_a_sparse_matrix_and_leaves_rows_of_zeros_out():
     assert len(set(zip(truth[kept].tolist(), labels[kept].tolist(), strict=True))) == 4
     with pytest.raises(InputError, match="features as a sparse matrix needs space='cosine'"):
         dynmeans.cluster(frame, features=rows, time="time", every="100min", space="raw")
+
+
+GIVE_FEATURES = r"got a sparse matrix of shape \(6, 9\)\. .*features=matrix, space='cosine'"
+
+
+def counts_and_frame():
+    return csr_array(np.eye(6, 9)), pd.DataFrame({"window": np.arange(6) // 3})
+
+
+@pytest.mark.parametrize("use", ["fit", "fit_transform", "partial_fit"])
+def test_word_vectors_refuse_a_sparse_matrix_and_name_the_way_out(use):
+    counts, _ = counts_and_frame()
+    with pytest.raises(InputError, match=f"X must be a list of texts, {GIVE_FEATURES}"):
+        getattr(WordVectors(), use)(counts)
+
+
+def test_one_call_refuses_a_sparse_matrix_as_text_and_takes_it_as_features():
+    counts, frame = counts_and_frame()
+    with pytest.raises(InputError, match=f"text must name a column of texts, {GIVE_FEATURES}"):
+        dynmeans.cluster(frame, text=counts, window_column="window")
+    with pytest.raises(InputError, match=r"frame must .*features=matrix, space='cosine'"):
+        dynmeans.cluster(counts, text="text", window_column="window")
+    options = {"window_column": "window", "new_penalty": 0.5, "space": "cosine"}
+    found = dynmeans.cluster(frame, features=counts, **options)
+    assert len(found.labels) == 6
+
+
+def test_one_call_refuses_texts_in_place_of_the_name_of_their_column():
+    with pytest.raises(InputError, match="text must name a column of texts, got list"):
+        dynmeans.cluster(counts_and_frame()[1], text=["rain"] * 6, window_column="window")

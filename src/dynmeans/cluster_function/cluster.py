@@ -18,6 +18,7 @@ from dynmeans.cluster_function.notebook import notebook_progress
 from dynmeans.cluster_function.scratch import ScratchFolder
 from dynmeans.follow.defaults import defaults_of, depends_on_rows, with_defaults
 from dynmeans.follow.model_config import PARAMETERS, ModelConfig
+from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import check_number
 from dynmeans.inputs.old_names import suggest_name
 from dynmeans.records.penalties import AUTO, Penalties
@@ -28,7 +29,7 @@ from dynmeans.runs.input import Input
 from dynmeans.runs.levels import check_level
 from dynmeans.runs.reading.sources.reading_options import ReadingOptions
 from dynmeans.runs.reading.window import WindowOptions
-from dynmeans.spaces.sparse_rows import is_sparse
+from dynmeans.spaces.sparse_rows import is_sparse, refuse_sparse_texts
 
 _OF_LIVE = ("keep_last_open", "allowed_lateness", "on_late", "max_ahead", "deduplicate")
 _OF_WINDOWS = tuple(one.name for one in fields(WindowOptions) if one.name not in _OF_LIVE)
@@ -152,6 +153,7 @@ def cluster(
     >>> found.clusters[["cluster_id", "n_windows", "status"]].values.tolist()
     [[0, 20, 'active'], [1, 20, 'active']]
     """
+    _check_text(text)
     given = {"text": text, "time": time, "every": _length(every), "id": id, **options}
     given["penalties"] = penalties
     given = defaults_of("cluster") | given
@@ -208,6 +210,14 @@ def _check_names(options: Mapping[str, Any]) -> None:
     for name in options:
         if name not in known:
             raise TypeError(f"cluster() has no argument {name!r}. {suggest_name(name, known)}")
+
+
+def _check_text(text: Any) -> None:
+    rule = "must name a column of texts"
+    refuse_sparse_texts("text", rule, text)
+    if not (text is None or isinstance(text, str)):
+        hint = "Add the texts to the frame as a column and give its name."
+        raise InputError("text", f"{rule}, got {{}}", type(text).__name__, hint=hint)
 
 
 def _length(every: Any) -> str | None:

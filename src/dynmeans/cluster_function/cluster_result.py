@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dynmeans.cluster_function.input_tables import LABEL, VECTOR, InputTable, with_dates
+from dynmeans.cluster_function.input_rows import read_column, read_examples
+from dynmeans.cluster_function.input_tables import LABEL, InputTable, with_dates
 from dynmeans.cluster_function.levels import LevelsShown, levels_shown
 from dynmeans.cluster_function.notebook import (
     display,
@@ -39,11 +40,8 @@ from dynmeans.runs.analysis.topics import topic_table, topic_words
 from dynmeans.runs.cluster_job import ClusterJob, JobResult
 from dynmeans.runs.export.export_labels import export_labels
 from dynmeans.runs.export.geojson import write_geojson
-from dynmeans.runs.reading.columns import quote_name
-from dynmeans.runs.reading.sources.source import Source
 from dynmeans.runs.run import Run
 
-_ADDED = ("row", "kind", "distance", "confidence")  # columns of examples
 _ASK = "Call dynmeans.cluster(..., families=True)."
 
 
@@ -225,32 +223,7 @@ class ClusterResult:
             np.asarray(one, dtype=np.float64)
             for one in (self.labels, self.distances, self.confidence)
         )
-        rows = np.flatnonzero(labels == cluster_id)
-        if not len(rows):
-            raise InputError("cluster", ": there is no row of cluster {}", cluster_id)
-        order = rows[np.lexsort((distances[rows], -confidence[rows]))]
-        n_typical = min(n, (len(order) + 1) // 2)
-        n_border = min(n, len(order) - n_typical)
-        chosen = np.concatenate([order[:n_typical], order[len(order) - n_border :][::-1]])
-        table = self._input_rows(chosen)
-        kinds = ["typical"] * n_typical + ["border"] * n_border
-        for name, values in zip(
-            _ADDED, (chosen, kinds, distances[chosen], confidence[chosen]), strict=True
-        ):
-            table = table.append_column(name, pa.array(values))
-        return self._frame(table)
-
-    def _input_rows(self, numbers: IntArray) -> pa.Table:
-        """Return some rows of the input, in this order."""
-        found, first = [], 0
-        places = np.sort(numbers)
-        with Source(self._job.input.rows, reading=self._job.input.reading) as source:
-            columns = [name for name in source.columns if name not in (VECTOR, *_ADDED)]
-            for batch in source.batches(", ".join(map(quote_name, columns))):
-                here = places[(places >= first) & (places < first + batch.num_rows)]
-                found.append(pa.Table.from_batches([batch.take(pa.array(here - first))]))
-                first += batch.num_rows
-        return pa.concat_tables(found).take(pa.array(np.argsort(np.argsort(numbers))))
+        return self._frame(read_examples(self._job, cluster_id, n, labels, distances, confidence))
 
     def _labels(self, shown: Callable[[IntArray], IntArray]) -> Any:
         return self._by_row(LABEL, self._read_column("cluster_id", shown))
@@ -275,7 +248,7 @@ class ClusterResult:
             values[rows[is_ours]], is_known[rows[is_ours]] = found[is_ours], True
         key = self._job.windows.id
         is_unnamed = self._origin.library == "pandas" and self._origin.index is None
-        keys = self._keys(key) if key is not None and is_unnamed else None
+        keys = read_column(self._job, key) if key is not None and is_unnamed else None
         return self._origin.column(name, values, is_known, keys)
 
     @cached_property
@@ -514,11 +487,6 @@ class ClusterResult:
         told = columns or list(filter(None, [self._job.name_by]))
         shown = {"input": self._job.input.rows, "title": heading, "allow_stored_sql": True}
         return {**shown, "describe": told}
-
-    def _keys(self, key: str) -> Any:
-        with Source(self._job.input.rows, reading=self._job.input.reading) as source:
-            parts = [batch.column(0).to_pandas() for batch in source.batches(quote_name(key))]
-        return np.concatenate(parts)
 
 
 def _names_of(table: Any) -> list[str]:

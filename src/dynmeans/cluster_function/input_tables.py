@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from dynmeans.inputs.input_error import InputError
-from dynmeans.spaces.sparse_rows import check_space_of_sparse, project_rows
+from dynmeans.spaces.sparse_rows import check_space_of_sparse, is_sparse, project_rows
 
 LABEL, VECTOR = "cluster_id", "vector"
 _WRITTEN = (str, int, float, np.number, Decimal, date, type(None))
@@ -93,11 +93,17 @@ def read_input_table(frame: Any, named: Iterable[str], folder: Path) -> InputTab
         return InputTable(frame, "arrow")
     if hasattr(frame, "__arrow_c_stream__") and kind != "Series":
         return InputTable(_without_short_floats(pa.table(frame)), "arrow")
+    hint = "An array becomes a frame with pandas.DataFrame(array, columns=[...])."
+    if is_sparse(frame):
+        hint = (
+            "Pass a frame of times, and the matrix as features: cluster(frame, features=matrix, "
+            "space='cosine')."
+        )
     raise InputError(
         "frame",
         "must be a frame of pandas or polars, an Arrow table, a DuckDB relation or a path, got {}",
         f"{type(frame).__module__}.{kind}",
-        hint="An array becomes a frame with pandas.DataFrame(array, columns=[...]).",
+        hint=hint,
     )
 
 

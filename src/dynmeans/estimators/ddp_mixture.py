@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from dynmeans.engine.checks import broadcast_to_batches, check_elapsed
-from dynmeans.estimators.dynamic_means import view
+from dynmeans.estimators.fitted_attributes import view
 from dynmeans.estimators.input_checks import (
     HasLock,
     RollbackOnError,

@@ -6,7 +6,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from dynmeans.estimators.dynamic_means import DynamicMeans, view
+from dynmeans.estimators.dynamic_means import DynamicMeans
+from dynmeans.estimators.fitted_attributes import view
 from dynmeans.estimators.input_checks import until_fitted
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.model_config import add_parameter_docs

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import check_count
+from dynmeans.spaces.sparse_rows import refuse_sparse_texts
 from dynmeans.words.stop_words import stop_words
 from dynmeans.words.word_table import MAX_WORDS, WIDTH, WordTable
 
@@ -91,6 +92,7 @@ class WordVectors(TransformerMixin, BaseEstimator):
 def _check_arguments(texts: Iterable[Any]) -> list[str | None]:
     if isinstance(texts, str):
         raise InputError("X", "must be a list of texts, got one text", hint="Use [text].")
+    refuse_sparse_texts("X", "must be a list of texts", texts)
     listed = list(texts)
     for number, text in enumerate(listed):
         if not (isinstance(text, str) or text is None or text != text):  # NaN of a data frame

@@ -14,7 +14,6 @@ Interface = TypeVar("Interface", bound=Callable[..., Any])
 
 # Kinds of rows: features as numbers; embeddings; texts; messages of a stream.
 NUMBERS, VECTORS, TEXTS, STREAM = "numbers", "vectors", "texts", "streams"
-ROWS = (NUMBERS, VECTORS, TEXTS, STREAM)
 
 # If a call is repeated or resumed, it must give the same.
 _REPEATABLE = {"random_state": 0}
@@ -41,6 +40,8 @@ INTERFACES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     # A random subset is one of many.
     "fit_anytime": {NUMBERS: {"n_init": 1}},
     "tune": {NUMBERS: _REPEATABLE},
+    # The settings of a page, by which its reader repeats the run.
+    "ReclusterSettings": {NUMBERS: _REPEATABLE},
     "cluster": _INPUT,
     "dynmeans cluster": {**_INPUT, STREAM: _MESSAGES},
     "dynmeans suggest": _INPUT,

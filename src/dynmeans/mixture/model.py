@@ -9,8 +9,7 @@ points in this batch. Labels have the weight
 and given the labels, theta_k ~ N(center_k, (variance_k + xi dt_k) I) for old clusters,
 theta_k ~ N(phi, rho I) for new ones, and y_i ~ N(theta_{z_i}, sigma I). The conditional of one
 label given all others is the paper's: q^dt c for an old cluster without points, c + n for one
-with points, alpha_t for a new one (decision 0100). f need not sum to one; `log_label_mass` is
-the log of its sum.
+with points, alpha_t for a new one (decision 0100). f need not sum to one.
 """
 
 from dataclasses import dataclass, replace
@@ -19,7 +18,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.spatial.distance import cdist
-from scipy.special import gammaln, logsumexp
 
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.records.mixture import ARRAYS, MixtureParameters, MixtureState
@@ -151,26 +149,6 @@ def center_posteriors(points: FloatArray, labels: IntArray, prior: BatchPrior) -
     sigma = prior.noise_variance
     shrinkage = variances / (sigma + n * variances)
     return n, means + shrinkage[:, None] * offsets, shrinkage * sigma
-
-
-def log_label_mass(prior: BatchPrior, n_points: int) -> float:
-    """log of the sum of f(z) over all labels of `n_points` points.
-
-    It is n! times the coefficient of x^n in
-    (1 - x)^-alpha_t prod_k (1 - q^dt + q^dt (1 - x)^-c), one factor for each cluster.
-    """
-    n = np.arange(n_points + 1)
-    total = _log_coefficients(prior.log_new_weight, float(np.exp(prior.log_new_weight)), n)
-    for log_weight, c in zip(prior.log_weights, prior.past_counts, strict=True):
-        factor = _log_coefficients(log_weight, c, n)
-        total = np.array([logsumexp(total[: m + 1] + factor[m::-1]) for m in n])
-    return float(total[-1] + gammaln(n_points + 1))
-
-
-def _log_coefficients(log_weight: float, c: float, n: IntArray) -> FloatArray:
-    """log of weight (c + 1) ... (c + n - 1) / n!, and 0 for n = 0."""
-    logs = log_weight + gammaln(c + np.maximum(n, 1)) - gammaln(c + 1) - gammaln(n + 1)
-    return np.where(n == 0, 0.0, logs)
 
 
 def carry_over(

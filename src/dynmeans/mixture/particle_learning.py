@@ -24,7 +24,7 @@ class Particles:
     labels: IntArray
     # (n_particles,); log of f(z) p(y | z), the parameters integrated out.
     log_posteriors: FloatArray
-    # log of the estimate of sum_z f(z) p(y | z); less `log_label_mass`, of p(y).
+    # log of the estimate of sum_z f(z) p(y | z); less the log of sum_z f(z), of p(y).
     log_evidence: float
 
 

@@ -16,7 +16,7 @@ from dynmeans.report.copied_calls import copied_calls, row_command
 from dynmeans.report.data import ReportData, Warned
 from dynmeans.report.descriptions import descriptions
 from dynmeans.report.recluster_settings import ReclusterSettings
-from dynmeans.report.render_page import render_report, write_report
+from dynmeans.report.render_page import write_report
 from dynmeans.runs.analysis.carried_rows import carried_rows
 from dynmeans.runs.analysis.profiles import describe_clusters
 from dynmeans.runs.analysis.scale_sensitivity import (
@@ -185,11 +185,6 @@ def _counts(run: Run) -> dict[str, int]:
         "n_unconfirmed": status.n_unconfirmed,
         "n_left_out": status.n_dropped_rows + status.n_late_rows + status.n_dead_letters,
     }
-
-
-def run_page(run: Run, **options: Any) -> str:
-    """Return the page of a run as text; options of `run_report`."""
-    return render_report(run_report(run, **options))
 
 
 def write_run_page(run: Run, path: str | os.PathLike[str], **options: Any) -> Path:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dynmeans.engine.checks import entropy_of_seed
+from dynmeans.follow.defaults import defaults_of
+from dynmeans.follow.model_config import PARAMETERS
 from dynmeans.records.penalties import Penalties
 from dynmeans.spaces.cosine import Cosine
 from dynmeans.spaces.cyclic import Cyclic
@@ -18,6 +20,10 @@ from dynmeans.spaces.standard import Standard
 if TYPE_CHECKING:
     from dynmeans.report.data import ReportData
 
+_USUAL: dict[str, Any] = {
+    **{name: field.default for name, field in PARAMETERS.items()},
+    **defaults_of("ReclusterSettings"),
+}
 _NO_MAP = "Other scales cannot be tried on this page: it has no map of the space {!r}."
 _TOO_MANY = (
     "Other scales cannot be tried on this page: it holds {shown} of the {all} features by which "
@@ -30,11 +36,11 @@ class ReclusterSettings:
     """What decided the clusters of a page."""
 
     penalties: Penalties  # lambda, Q and tau, the revival rule and the motion
-    random_state: int = 0  # Seed of the visiting orders
-    n_init: int = 3  # Visiting orders tried on every batch
-    search: str = "split"  # {"paper", "split", "deep"}; how the minimum was searched
+    random_state: int = _USUAL["random_state"]  # Seed of the visiting orders
+    n_init: int = _USUAL["n_init"]  # Visiting orders tried on every batch
+    search: str = _USUAL["search"]  # {"paper", "split", "deep"}; how the minimum was searched
     learned: Space = RAW  # How rows became points
-    space: str = "raw"  # The same, as the estimators name it
+    space: str = _USUAL["space"]  # The same, as the estimators name it
     command: str | None = None  # The command that clusters the same rows, without its penalties
 
 

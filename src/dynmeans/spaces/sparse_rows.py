@@ -40,6 +40,18 @@ def check_space_of_sparse(argument: str, space: Any) -> None:
         )
 
 
+def refuse_sparse_texts(argument: str, rule: str, texts: Any) -> None:
+    """Refuse a sparse matrix of word counts in place of the texts that `rule` requires."""
+    if is_sparse(texts):
+        raise InputError(
+            argument,
+            f"{rule}, got a sparse matrix of shape {{}}",
+            texts.shape,
+            hint="Cluster the matrix itself: cluster(frame, features=matrix, space='cosine'), or "
+            "DynamicMeans(space='cosine').",
+        )
+
+
 def project_rows(argument: str, matrix: Any) -> BatchArray:
     """Return the rows as float32, in at most 1,024 coordinates.
 

@@ -17,6 +17,7 @@ class Charts {
     for (const chart of this.charts) watchDrag(chart.svg, (event) => this.seek(chart, event));
     this.draw = oncePerFrame(() => this.charts.forEach((chart) => chart.draw(store, scale)));
     this.read = view.nowAndThen(() => this.charts.forEach((chart) => chart.read(view.batch)));
+    store.onAppend(this.draw); // another level has other numbers
     view.onChange((changed) => {
       if (changed.has("scale")) this.draw();
       this.read();

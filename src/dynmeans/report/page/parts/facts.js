@@ -40,13 +40,8 @@ class Facts {
     return { points, batches: nBatches, clusters: nShown ?? Math.max(header.n_clusters, clusters.size), last: batches[last]?.nSeen ?? 0, returns };
   }
 
-  get period() {
-    const { batches, last } = this.store;
-    return batches.length ? `${this.text.batch(batches[0])} – ${this.text.batch(batches[last])}` : "";
-  }
-
   drawNumbers() {
-    const { header } = this.store;
+    const { header, batches, last } = this.store;
     const { n } = this;
     const numbers = [
       ["points", formatCount(n.points)],
@@ -59,7 +54,7 @@ class Facts {
       ...header.scores.filter(({ name }) => name in HEADLINES).map(({ name, value }) => [HEADLINES[name], value === null ? "–" : `${(100 * value).toFixed(1)} %`]),
     ];
     byId("numbers").replaceChildren(...numbers.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
-    byId("period").textContent = this.period;
+    byId("period").textContent = `${this.text.batch(batches[0])} – ${this.text.batch(batches[last])}`;
     byId("period-name").textContent = this.text.prefix;
   }
 

@@ -24,8 +24,8 @@ class Summary {
 
   // From the numbers of the header, at the level that is shown, with matches or in a preview.
   ownLead() {
-    const { n, period } = this.facts;
-    const inAll = `${plural(n.points, "point")} in ${plural(n.batches, "batch")}, ${period}`;
+    const { n } = this.facts;
+    const inAll = `${plural(n.points, "point")} in ${plural(n.batches, "batch")}`;
     const clusters = `${plural(n.clusters, this.what())}${this.how()}, ${formatCount(n.last)} in the last batch.`;
     return [`${inAll}: ${clusters}`, ...this.largest(n.points)];
   }

@@ -3,6 +3,7 @@
 const PLOT_MARGIN = { right: 14, top: 12, bottom: 40 };
 const CLOSE_UP = 16; // at most: so much of the plane stays in sight around a cluster looked at
 const GLIDE = 220; // milliseconds from one batch to the next
+const MOST_GLIDING = 4000; // clusters: of more, no eye follows one, and each frame takes long
 
 class Player {
   constructor(store, view, looks, text) {
@@ -28,7 +29,7 @@ class Player {
     if (changed.has("index")) {
       const isNext = Math.abs(view.index - this.shownIndex) === 1;
       this.glide = view.isPlaying ? Math.min(GLIDE, 800 / view.speed) : GLIDE;
-      const isSmooth = isNext && view.nShown === 1 && !view.fitsBatch && this.glide > 50 && !wantsLessMotion();
+      const isSmooth = isNext && view.nShown === 1 && !view.fitsBatch && this.glide > 50 && view.batch.ids.length <= MOST_GLIDING && !wantsLessMotion();
       if (isSmooth) this.from = { index: this.shownIndex, start: performance.now() };
       this.shownIndex = view.index;
     }
