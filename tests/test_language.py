@@ -33,6 +33,27 @@ def trees():
         yield path.relative_to(PACKAGE), ast.parse(path.read_text())
 
 
+# Words of a private dialect with a plain counterpart: beside (next to, with), so many (this many),
+# asked for (requested), by itself (separately), taken in (processed), at hand (present).
+PRIVATE = re.compile(
+    r"\b(beside|so many|asked|at hand|by itself|by themselves|plainly|hardly|taken for|takes? in"
+    r"|taken in|took in|anew|goes on|go on|whom|but for|in place of)\b",
+    re.IGNORECASE,
+)
+
+
+def test_docstrings_use_few_words_of_a_private_dialect():
+    found = [
+        f"{path}: {line.strip()}"
+        for path, tree in trees()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        for line in (ast.get_docstring(node) or "").splitlines()
+        if PRIVATE.search(line)
+    ]
+    assert len(found) <= 10, "\n".join(found)
+
+
 def test_docstrings_use_few_words_of_speech():
     found = [
         f"{path}: {line.strip()}"

@@ -17,7 +17,7 @@ from dynmeans.records.arrays import FloatArray, IntArray
 
 N_CORES = n_cores()
 QUIET = 0.1  # share of one core that others may use during a measurement of threads
-MOST_PAIRS = 2e9  # points x centers of one call of scikit-learn; beyond, a share of the points
+MAX_PAIRS = 2e9  # points x centers of one call of scikit-learn; beyond, a share of the points
 Batch = tuple[FloatArray, IntArray]
 
 
@@ -146,8 +146,8 @@ def run_steps(case: Case, batches: list[Batch], **way: Any) -> Run:
 def time_nearest(
     points: FloatArray, centers: FloatArray, n_threads: int = 1, at_least: float = 0.05
 ) -> Timing:
-    """Time scikit-learn's nearest centers; above MOST_PAIRS on some of the points, and scaled."""
-    share = min(1.0, MOST_PAIRS / (len(points) * len(centers)))
+    """Time scikit-learn's nearest centers; above MAX_PAIRS on some of the points, and scaled."""
+    share = min(1.0, MAX_PAIRS / (len(points) * len(centers)))
     some = points[: int(len(points) * share)]
     with threadpool_limits(n_threads):
         _, t = timed(lambda: pairwise_distances_argmin_min(some, centers), at_least)

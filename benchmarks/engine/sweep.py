@@ -10,7 +10,7 @@ import argparse
 from collections.abc import Iterator
 from typing import Any
 
-from benchmarks.engine.cases import MOST_PAIRS, N_CORES, Case, run_steps, time_nearest, timed
+from benchmarks.engine.cases import MAX_PAIRS, N_CORES, Case, run_steps, time_nearest, timed
 from benchmarks.machine import machine, write_results
 
 N_CLUSTERS = (100, 300, 1000, 3000, 10_000)
@@ -56,7 +56,7 @@ def measure(case: Case) -> dict[str, Any]:
         "speedup": one.wall / all_.wall,
         "sklearn_ms": theirs[0].cpu * 1e3,
         "sklearn_ms_all_threads": theirs[1].wall * 1e3,
-        "is_sklearn_scaled": case.n_points * run.n_found > MOST_PAIRS,
+        "is_sklearn_scaled": case.n_points * run.n_found > MAX_PAIRS,
         "ratio": one.cpu / run.n_passes / theirs[0].cpu,
         "others": max(t.others for t in (one, all_, *theirs)),
     }
@@ -102,7 +102,7 @@ def main() -> None:
     options = parser.parse_args()
     is_quick = options.quick
     longest = 20_000 if is_quick else LONGEST
-    config = {"n_points": longest, "most_pairs": MOST_PAIRS, "n_threads": [1, N_CORES]}
+    config = {"n_points": longest, "most_pairs": MAX_PAIRS, "n_threads": [1, N_CORES]}
     results: dict[str, Any] = {"config": config, "machine": machine(), "points": []}
     print("* taken on a share of the points and scaled")
     cases = (*sweep_clusters(longest), *sweep_points(longest))

@@ -6,7 +6,7 @@ from typing import Any
 from benchmarks.pages.results import read, table
 
 SCORES = ("accuracy_per_step", "accuracy_global", "idf1", "hota", "id_switches")
-LEAST_IS_BEST = ("ms_per_batch", "id_switches")
+MIN_IS_BEST = ("ms_per_batch", "id_switches")
 BLOBS = {
     "apart": "apart, lambda = (10 spreads)²",
     "overlapping": "anywhere, lambda = (6.5 spreads)²",
@@ -28,7 +28,7 @@ def alternatives_tables() -> dict[str, str]:
     for entry in read("quality/alternatives")["settings"]:
         means = {name: method["mean"] for name, method in entry["methods"].items()}
         best = {
-            key: (min if key in LEAST_IS_BEST else max)(mean[key] for mean in means.values())
+            key: (min if key in MIN_IS_BEST else max)(mean[key] for mean in means.values())
             for key in ("ms_per_batch", *SCORES)
         }
         head = ("method", "ms per batch", *(f"`{name}`" for name in SCORES))

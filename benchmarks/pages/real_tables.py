@@ -5,7 +5,7 @@ from typing import Any
 
 from benchmarks.pages.results import read, table
 
-OURS = {
+DYNMEANS = {
     "**label-free**": "label-free, split",
     "best of the three levels, *by labels*": "best of three levels by labels, split",
     "**with the hint**: the true number in a batch": "with the hint, split",
@@ -74,14 +74,14 @@ def tables() -> dict[str, str]:
             [
                 float(row["n_identities"])
                 for key, row in s["rows"].items()
-                if OURS["**label-free**"] in key
+                if DYNMEANS["**label-free**"] in key
             ]
         )
         for s in streams.values()
     ]
     ranges = [
         f"{min(found):.2f} to {max(found):.2f}"
-        if (found := _values(s, OURS["**label-free**"]))
+        if (found := _values(s, DYNMEANS["**label-free**"]))
         else _MISSING
         for s in streams.values()
     ]
@@ -90,7 +90,7 @@ def tables() -> dict[str, str]:
         ("clusters found, label-free", *(n.partition(".")[0] for n in n_found), ""),
         ("over the seeds", *ranges, ""),
     ]
-    idf1 = [_values(stream, OURS["**label-free**"], "idf1") for stream in streams.values()]
+    idf1 = [_values(stream, DYNMEANS["**label-free**"], "idf1") for stream in streams.values()]
     whole = f"{mean(map(mean, idf1)):.3f}" if all(idf1) else _MISSING
     facts.append(("IDF1, label-free", *map(_mean, idf1), whole))
     published = [
@@ -98,7 +98,7 @@ def tables() -> dict[str, str]:
         for name, key, shown, others, given in PUBLISHED
     ]
     return {
-        "real streams": table(head, [*facts, *_lines(OURS), *_lines(OTHERS)]),
+        "real streams": table(head, [*facts, *_lines(DYNMEANS), *_lines(OTHERS)]),
         "real streams: published": table(
             ("", "label-free", "published", "information used"), published
         ),

@@ -34,7 +34,7 @@ from dynmeans.records.stream import LabeledStream
 SCORES = ("accuracy_per_step", "accuracy_global", "idf1", "hota", "id_switches")
 TUNING_SEED = 1000
 PER_CLUSTER = 15
-OURS = ("DynamicMeans", "DPMeans")
+DYNMEANS = ("DynamicMeans", "DPMeans")
 LONG_S = 10.0  # a method that needs longer for one stream is scored on this one only
 
 
@@ -338,7 +338,7 @@ def choices_of_others() -> dict[str, dict[str, Choice]]:
         entry["setting"]["name"]: {
             name: found["chosen"]
             for name, found in entry["methods"].items()
-            if not name.startswith(OURS)
+            if not name.startswith(DYNMEANS)
         }
         for entry in settings
     }

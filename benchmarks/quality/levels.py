@@ -77,7 +77,7 @@ def measure(batches: list[FloatArray], true: list[IntArray]) -> Row:
             with patch.object(contact, constant, value):
                 row[f"{constant} {value:g}"] = score(by_threshold[_chosen(evidence)])
     for share in NOISE:
-        with patch.object(find, "_MOST_NOISE", share):
+        with patch.object(find, "_MAX_NOISE", share):
             row[f"noise {share:g}"] = score(build_families(evidence, threshold=_chosen(evidence)))
     levels = find_levels(evidence, chosen)
     row |= {name: _score_level(level, true, labels) for name, level in levels.items()}

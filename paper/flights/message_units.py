@@ -19,7 +19,7 @@ HEADING_UNITS = ("degrees", "radians")
 DETECT = "detect"
 
 _FIRST_DATE, _LAST_DATE = 1e8, 1e10  # seconds since 1970: 1973 and 2286
-_FEWEST_STEPS = 30  # to judge a unit by
+_MIN_STEPS = 30  # to judge a unit by
 _STEP_SECONDS = (5.0, 600.0)
 _NEAR, _FAR = 0.07, 0.25  # relative difference of a ratio that fits, and of one that cannot
 
@@ -52,7 +52,7 @@ def speed_scale(unit: str, messages: Messages) -> tuple[float, str]:
     if ratio is None:
         if unit == DETECT:
             raise ValueError(
-                f"the unit of the speeds cannot be detected: fewer than {_FEWEST_STEPS} pairs of "
+                f"the unit of the speeds cannot be detected: fewer than {_MIN_STEPS} pairs of "
                 f"messages of one id are {_STEP_SECONDS[0]:g} to {_STEP_SECONDS[1]:g} seconds "
                 f"apart{_usual_step(messages)}. Give speed_unit, one of {', '.join(KNOTS)}; or "
                 "time_unit, if times are not what they seem."
@@ -115,7 +115,7 @@ def _speed_ratio(messages: Messages) -> float | None:
     reported = (messages.speeds[before] + messages.speeds[after]) / 2
     # Slow steps are turns and taxiing: a straight way is shorter than what was flown.
     is_fast = reported > 0.5 * np.median(reported) if len(reported) else reported > 0
-    if np.count_nonzero(is_fast) < _FEWEST_STEPS:
+    if np.count_nonzero(is_fast) < _MIN_STEPS:
         return None
     km = _distance(messages, before[is_fast], after[is_fast])
     knots = km / KM_PER_NAUTICAL_MILE / (seconds[is_fast] / 3600)
@@ -129,7 +129,7 @@ def _heading_error(messages: Messages, degrees: float) -> float | None:
     before, after, _ = _steps(messages)
     has_heading = np.isfinite(messages.headings[before])
     before, after = before[has_heading], after[has_heading]
-    if len(before) < _FEWEST_STEPS:
+    if len(before) < _MIN_STEPS:
         return None
     north, east = displacement(
         messages.latitudes[before],

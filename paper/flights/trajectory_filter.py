@@ -10,7 +10,7 @@ from paper.flights.globe import KM_PER_NAUTICAL_MILE, distance_km
 from paper.flights.message_file import Messages
 from paper.flights.trajectories import USA, Area, BoolArray, FilterReport
 
-_MOST_SPIKE_ROUNDS = 5
+_MAX_SPIKE_ROUNDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ def remove_spikes(
 ) -> tuple[Messages, IntArray, IntArray]:
     """Drop single messages that no aircraft could reach; also return how many each leg lost."""
     n_removed = np.zeros(int(legs[-1]) + 1 if len(legs) else 0, dtype=np.int64)
-    for _ in range(_MOST_SPIKE_ROUNDS):
+    for _ in range(_MAX_SPIKE_ROUNDS):
         is_spike = _find_spikes(messages, legs, bounds)
         if not is_spike.any():
             break

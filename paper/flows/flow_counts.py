@@ -14,7 +14,7 @@ from paper.flows.flow_map import REGION_COLORS, color_of
 from paper.flows.flows import Flow
 
 _DAY = 86400.0
-_MOST_DAYS_NAMED = 10
+_MAX_DAYS_NAMED = 10
 
 
 def plot_flow_counts(
@@ -53,8 +53,8 @@ def plot_flow_counts(
     )
     ax.tick_params(axis="y", length=0)
     days = _midnights(begin, end)
-    form = "%a %-d %b" if len(days) <= _MOST_DAYS_NAMED else "%-d %b"
-    every = max(1, -(-len(days) // _MOST_DAYS_NAMED))
+    form = "%a %-d %b" if len(days) <= _MAX_DAYS_NAMED else "%-d %b"
+    every = max(1, -(-len(days) // _MAX_DAYS_NAMED))
     shown = days[::every]
     ax.set_xticks([day.timestamp() for day in shown], [day.strftime(form) for day in shown])
     for day in days:

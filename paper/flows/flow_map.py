@@ -34,7 +34,7 @@ _NUMBER_APART = 0.045  # of the width of the map
 _NAMED_WITHIN_DEGREES = 1.2
 _AIRPORTS_APART_DEGREES = 1.5
 _NAME_REACH = (1.2, 2.4)  # degrees: up, down and West of an airport, and East, where its name is
-_MOST_AIRPORTS = 30
+_MAX_AIRPORTS = 30
 _SIDE_DEGREES = 0.22  # ways there and back lie side by side, each on the right of its direction
 
 
@@ -208,7 +208,7 @@ def _airports_to_name(
         )
         if is_clear and area.contains(airport.latitude, airport.longitude):
             named.append(airport)
-    return named[:_MOST_AIRPORTS]
+    return named[:_MAX_AIRPORTS]
 
 
 def _is_covered(number: tuple[float, float], airport: Airport) -> bool:

@@ -27,7 +27,7 @@ from paper.studies.rows import run_study
 EXPERIMENT = "first_trials"
 FILES = {"real": "aircraft-real", "simulated": "aircraft-simulated"}
 N_DRAWS = 200
-MOST_RUNS, LONG = 5, 0.5  # of one trial; seconds after which it is not run again
+MAX_RUNS, LONG = 5, 0.5  # of one trial; seconds after which it is not run again
 ROW = ("span", "feature", "hours", "method", "choice", "origin")
 KEY = ("data", *ROW)
 SCHEMA = pa.schema(
@@ -67,7 +67,7 @@ def run(task: Row) -> dict[str, Any]:
     setting = {name: task[name] for name in SETTING_NAMES if not np.isnan(task[name])}
     trial = {**{name: task[name] for name in ROW}, **setting, "trial": 0}
     seconds: list[float] = []
-    while len(seconds) < MOST_RUNS and sum(seconds) < LONG:
+    while len(seconds) < MAX_RUNS and sum(seconds) < LONG:
         windows, labels, took = cluster_flights(config, data, trial)
         seconds.append(took)
     rows, found = np.concatenate(windows), np.concatenate(labels)

@@ -24,7 +24,7 @@ AXIS_LABELS = dict(
 
 _COLORS = "cividis"
 _N_LEVELS = 12
-_MOST_TICKS = 7
+_MAX_TICKS = 7
 _MARKS = ("s", "D", "^")
 
 
@@ -144,7 +144,7 @@ def _draw_score_map(data: ScoreMapData, ax: Axes) -> None:
 
 
 def _ticks(values: FloatArray) -> list[float]:
-    step = int(np.ceil(len(values) / _MOST_TICKS))
+    step = int(np.ceil(len(values) / _MAX_TICKS))
     return [float(value) for value in values[::step]]
 
 

@@ -20,7 +20,7 @@ from paper.synthetic.tasks import (
     search_effort,
 )
 
-_FEWEST_FOR_RACE = 8  # streams
+_MIN_FOR_RACE = 8  # streams
 _BEHIND = 2.0  # standard errors of the difference
 
 
@@ -112,7 +112,7 @@ def _passed(scores: pd.DataFrame, at_most: int) -> list[Setting]:
     """Return the settings that are still in the race, the best first."""
     ranked = scores.iloc[scores.mean(axis=1).to_numpy().argsort(kind="stable")[::-1]]
     n_streams = ranked.shape[1]
-    if n_streams >= _FEWEST_FOR_RACE:
+    if n_streams >= _MIN_FOR_RACE:
         behind = ranked.iloc[0] - ranked
         errors = behind.std(axis=1) / math.sqrt(n_streams)
         ranked = ranked[(behind.mean(axis=1) <= _BEHIND * errors).to_numpy()]

@@ -34,7 +34,7 @@ SCHEMA = pa.schema(
         ("cpu_s", pa.float64()),  # processor time of clustering the whole stream, one thread
     ]
 )
-_FEWEST_STICKS = 20
+_MIN_STICKS = 20
 
 
 def run_trial(config: SyntheticConfig, task: Mapping[str, Any]) -> dict[str, Any]:
@@ -115,5 +115,5 @@ def _effort(task: Mapping[str, Any]) -> dict[str, Any]:
         return {"n_samples": task["effort"] // THIN, "burn_in": 0, "thin": THIN}
     if task["method"] == "particle":
         return {"n_particles": task["effort"]}
-    sticks = max(_FEWEST_STICKS, 2 * task["n_clusters"])
+    sticks = max(_MIN_STICKS, 2 * task["n_clusters"])
     return {"tol": TOL, "max_iter": task["effort"], "truncation": sticks}

@@ -41,7 +41,7 @@ EXTRAS = {
 def public_names(
     package: str, init_file: str
 ) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
-    """Return the names in the stub beside `init_file`, and `__getattr__` and `__dir__` for them."""
+    """Return the names in the stub of `init_file`, with `__getattr__` and `__dir__` for them."""
     homes = _homes(Path(init_file).with_suffix(".pyi"))
 
     def load(name: str) -> Any:
@@ -54,9 +54,9 @@ def public_names(
         try:
             value = getattr(importlib.import_module(home), name)
         except ModuleNotFoundError as error:
-            if not (told := what_is_needed(error)):
+            if not (sentence := what_is_needed(error)):
                 raise
-            raise ModuleNotFoundError(f"{package}.{name} {told}", name=error.name) from error
+            raise ModuleNotFoundError(f"{package}.{name} {sentence}", name=error.name) from error
         setattr(sys.modules[package], name, value)
         return value
 
@@ -67,8 +67,8 @@ def what_is_needed(error: ModuleNotFoundError) -> str | None:
     """Return which package is missing and how to get it, where an extra of ours brings it."""
     missing = (error.name or "").partition(".")[0]
     extra = EXTRAS.get(missing)
-    told = f"needs {missing}: pip install 'dynmeans[{extra}]', or '.[{extra}]' in a checkout."
-    return told if extra else None
+    message = f"needs {missing}: pip install 'dynmeans[{extra}]', or '.[{extra}]' in a checkout."
+    return message if extra else None
 
 
 def _homes(stub: Path) -> dict[str, str]:

@@ -215,7 +215,7 @@ def test_a_notebook_is_shown_a_short_table_that_no_text_can_break(frame):
 def test_clusters_are_described_by_other_columns_of_the_frame(frame):
     ships = frame.assign(ship=np.where(frame["x"] > 4, "tug", "ferry"))
     found = dynmeans.cluster(ships, **WHEN)
-    told = found.describe("ship").set_index("telling_ship")
+    told = found.describe("ship").set_index("distinctive_ship")
     assert told.loc["tug", "mean_x"] == pytest.approx(9.0, abs=0.1)
     with pytest.raises(ValueError, match=r"families requires families=True in cluster"):
         found.describe(families=True)

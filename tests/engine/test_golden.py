@@ -9,7 +9,7 @@ import pytest
 from dynmeans import ClusterState, Penalties, step
 
 BACKENDS = ["native", "reference", pytest.param("gpu", marks=pytest.mark.gpu)]
-OURS = sorted(Path(__file__).parents[1].joinpath("golden").glob("*.npz"))
+DYNMEANS = sorted(Path(__file__).parents[1].joinpath("golden").glob("*.npz"))
 # Traces of the authors' own implementation lie beside the checkout where there are any.
 AUTHORS = sorted(Path(__file__).parents[3].joinpath("shared", "golden").glob("*.npz"))
 
@@ -25,7 +25,7 @@ def renamed_by_first_use(labels):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("path", OURS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", DYNMEANS, ids=lambda path: path.stem)
 def test_our_golden_stream_replays(path, backend):
     trace = dict(np.load(path))
     new_penalty, revival_penalty, drift = trace["penalties"]

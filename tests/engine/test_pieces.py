@@ -42,7 +42,7 @@ def test_clusters_that_empty_within_a_pass_equal_the_whole_batch(seed):
 @pytest.mark.parametrize("seed", [0, 2, 5])
 def test_proposers_sent_in_small_portions_equal_the_whole_batch(seed, monkeypatch):
     monkeypatch.setattr(assign_labels, "_MAX_BYTES", 0)
-    monkeypatch.setattr(assign_labels, "_FEWEST_PROPOSERS", 2)
+    monkeypatch.setattr(assign_labels, "_MIN_PROPOSERS", 2)
     check_stream(seed)
 
 

@@ -230,7 +230,7 @@ def test_single_points_that_hold_much_make_the_level_climb():
 
 def test_evidence_of_a_long_stream_is_bounded(monkeypatch):
     monkeypatch.setattr(evidence, "_MAX_KEPT", 64)
-    monkeypatch.setattr(evidence, "_MOST_WAITING", 100)
+    monkeypatch.setattr(evidence, "_MAX_WAITING", 100)
     kept = evidence.Evidence()
     numbers = []
     for points, names in zip(*outliers(np.random.default_rng(9), 300, 3), strict=True):

@@ -150,8 +150,8 @@ class DeliveryWorker:
             tell(rule, text)
             return True
         except (OSError, ValueError, http.client.HTTPException) as error:
-            told = " ".join(str(error).split())[:300] or type(error).__name__
-            _log.warning("alert %r not delivered: %s. Trying again later.", rule.name, told)
+            message = " ".join(str(error).split())[:300] or type(error).__name__
+            _log.warning("alert %r not delivered: %s. Trying again later.", rule.name, message)
             return False
 
 
@@ -166,7 +166,7 @@ def _run_command(rule: Rule, text: str) -> None:
         start_new_session=True,
     )
     try:
-        _, told = process.communicate(text + "\n", COMMAND_SECONDS)
+        _, message = process.communicate(text + "\n", COMMAND_SECONDS)
     except subprocess.TimeoutExpired:
         is_done = process.poll() == 0  # and what it left running holds its standard error
         os.killpg(process.pid, signal.SIGKILL)
@@ -175,7 +175,7 @@ def _run_command(rule: Rule, text: str) -> None:
             raise TimeoutError(f"it took more than {COMMAND_SECONDS:g} seconds") from None
         return
     if process.returncode:
-        raise OSError(f"exit code {process.returncode}: {told[-200:]}")
+        raise OSError(f"exit code {process.returncode}: {message[-200:]}")
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):

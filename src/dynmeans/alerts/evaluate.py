@@ -86,7 +86,7 @@ def _check_born_or_returned(
 def _check_grown(
     rule: Rule, records: Sequence[StepRecord], features: Sequence[str], kept: RuleState
 ) -> Matches:
-    """Clusters with so many percent more points than so many windows ago."""
+    """Clusters with this many percent more points than this many windows ago."""
     if len(records) <= rule.over_windows:
         return [], {}
     now, then = _counts(records[-1]), _counts(records[-1 - rule.over_windows])
@@ -98,7 +98,7 @@ def _check_grown(
 def _check_unseen(
     rule: Rule, records: Sequence[StepRecord], features: Sequence[str], kept: RuleState
 ) -> Matches:
-    """Clusters last seen exactly so many windows ago."""
+    """Clusters last seen exactly this many windows ago."""
     if len(records) <= rule.over_windows:
         return [], {}
     since = {k for record in records[-rule.over_windows :] for k in record.ids.tolist()}

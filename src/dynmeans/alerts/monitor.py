@@ -42,7 +42,7 @@ class AlertMonitor:
         self._couriers = make_delivery_workers(run.folder, rules, stop)
 
     def look(self, *, is_last: bool = False) -> None:
-        """Look at the windows committed since the last time; deliver what is due beside the run."""
+        """Evaluate the windows committed since the last call; alerts are delivered later."""
         self._look_with(self._rules)
         if is_last:
             drain(self._couriers, self._stop)

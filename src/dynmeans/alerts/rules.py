@@ -49,8 +49,8 @@ def read_rules(path: Path, features: Sequence[str]) -> list[Rule]:
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:  # also integers of thousands of digits
-        told = " ".join(str(error).split())
-        raise InputError("alerts", ": {!r} is not TOML: {}", str(path), told) from error
+        message = " ".join(str(error).split())
+        raise InputError("alerts", ": {!r} is not TOML: {}", str(path), message) from error
     rules = found.get("rule")
     if set(found) != {"rule"} or not isinstance(rules, list):
         raise InputError("alerts", ": {!r} must hold tables [[rule]], and nothing else", str(path))

@@ -59,7 +59,7 @@ def run_passes(
 ) -> Solution:
     """Alternate labels and parameters from a start on, until the cost stops falling.
 
-    Or until its trace has so many entries.
+    Or until its trace has this many entries.
     """
     before = start
     while True:

@@ -32,9 +32,9 @@ def run_deep_search(
     found: Solution,
     depth: int = 2,
 ) -> Solution:
-    """Continue from where Algorithm 2 stopped; the trace of the cost goes on.
+    """Continue from where Algorithm 2 stopped; the trace of the cost continues.
 
-    At depth 1 sets that are plainly two are split, and nothing else is moved.
+    At depth 1 sets that clearly contain two groups are split, and nothing else is moved.
     """
     batch = SetsBatch(points, point_weights, state, penalties, order)
     is_last, has_converged = len(order) == 0, True

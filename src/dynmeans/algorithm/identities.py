@@ -74,7 +74,7 @@ def _match(gains: FloatArray) -> list[int]:
     """Choose a column for each row, no two the same and -1 for none, for the lowest sum of gains.
 
     Where every row has a lowest of its own, that is it; else the Hungarian method, one row at a
-    time along the shortest augmenting path. Only pairs that gain are looked at, and beside them
+    time along the shortest augmenting path. Only pairs that gain are looked at, and
     each row has a column of its own, at no gain, that stands for none.
     """
     n_rows, n_columns = gains.shape

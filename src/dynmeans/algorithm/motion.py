@@ -21,7 +21,7 @@ MAX_EXTRAPOLATION = 1e6  # steps over which a course is kept
 def predict_state(state: ClusterState, dt: FloatArray, penalties: Penalties) -> ClusterState:
     """C_t as seen dt steps after each cluster was last seen: centers at theta + v dt.
 
-    Where clusters keep a course and none is known, they are taken for newborn. Velocities
+    Where clusters keep a course and none is known, they are treated as new. Velocities
     and covariances stay those of when they were last seen.
     """
     moving = velocity_mask(penalties, state.n_features)

@@ -3,7 +3,7 @@
 Eq. 5 compares a point with centers that stand still. Hartigan's rule lets them follow: a set of
 mass g = gamma + n that a point of weight w leaves saves g w/(g - w) |y - theta|^2, one that it
 joins pays g w/(g + w) |y - theta|^2. The two rules differ by about w/g, so only the members of sets
-with few points are asked.
+with few points are tried.
 """
 
 import numpy as np

@@ -23,7 +23,7 @@ from dynmeans.records.arrays import FloatArray, IntArray
 # So many members, the first in the visiting order, decide whether more are asked.
 SAMPLES = (64, 1024)
 FIRST_TURNS, TURNS = 8, 4
-FEWEST, FEWEST_OF_PART = 20, 5  # points of what is plain
+FEWEST, MIN_OF_PART = 20, 5  # points of what is plain
 
 
 class Halves:
@@ -83,7 +83,7 @@ class Halves:
         left = self.batch.weighted_sum(self.rows, np.where(self.is_second, f, e))
         n_second = int(self.is_second.sum())
         fewest = min(n_second, len(self.rows) - n_second)
-        if len(self.rows) < FEWEST or fewest < FEWEST_OF_PART:
+        if len(self.rows) < FEWEST or fewest < MIN_OF_PART:
             return False
         return bool(times * left < self.fall)
 

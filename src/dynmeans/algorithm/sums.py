@@ -70,7 +70,7 @@ class SumUnits:
 def sum_units(
     points: FloatArray, point_weights: FloatArray, state: ClusterState, penalties: Penalties
 ) -> SumUnits:
-    """Return the units: tiny beside the lightest point, times the reach of a cluster or the data.
+    """Return the units: a tiny share of the lightest weight times the reach or the data.
 
     A cluster reaches sqrt(lambda) far, so a center that is off by 2**-60 of that changes nothing.
     """

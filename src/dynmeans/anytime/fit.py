@@ -15,7 +15,7 @@ from dynmeans.anytime.subsets import ArraySubsets, IteratorSubsets, open_subsets
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.execution import Execution
 from dynmeans.engine.step import step_batch
-from dynmeans.follow.clusterers import OURS
+from dynmeans.follow.clusterers import DYNMEANS
 from dynmeans.follow.defaults import defaults_of, make_model_config
 from dynmeans.follow.follow import Plan, make_plan
 from dynmeans.follow.init_memory import begin, draw_seed, map_batch
@@ -36,7 +36,7 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """How a batch is taken in, and what the clusters cost after it."""
+    """How a batch is processed, and what the clusters cost after it."""
 
     keep: float  # share of a weight that lasts to the next batch
     plan: Plan
@@ -77,10 +77,19 @@ def iter_anytime(
     n_threads: int | None = None,
     **parameters: Any,
 ) -> Iterator[AnytimeResult]:
-    """Give a usable result after every batch; take as many as you like.
+    """Yield a result after every batch.
 
-    Parameters are those of `fit_anytime`. Only time spent in here counts as work, not what you do
-    between two results.
+    Parameters are those of `fit_anytime`. The time between two results is not counted as work.
+
+    See Also
+    --------
+    fit_anytime : Returns the last result.
+
+    References
+    ----------
+    .. [1] T. Campbell, M. Liu, B. Kulis, J. P. How and L. Carin, "Dynamic Clustering via
+       Asymptotics of the Dependent Dirichlet Process Mixture", Advances in Neural Information
+       Processing Systems 26, 2013.
 
     Examples
     --------
@@ -116,7 +125,7 @@ def _results(
     rule: Callable[[float, list[float]], str | None],
     seconds: float,
 ) -> Iterator[AnytimeResult]:
-    """Take in batch after batch; `seconds` of work were done before."""
+    """Process batch after batch; `seconds` of work were done before."""
     costs: list[float] = []
     n_points, verdict = 0, None
     began = time.perf_counter()
@@ -174,7 +183,7 @@ def fit_anytime(source: Any, **options: Any) -> AnytimeResult:
     n_threads : int, optional
         As in `DynamicMeans`; the result never depends on it.
     **parameters
-        The fields of a `ModelConfig`, in place of one: `new_penalty`, `n_clusters`, `space`,
+        The fields of a `ModelConfig`, instead of one: `new_penalty`, `n_clusters`, `space`,
         `search`, `max_clusters` and `random_state`, the seed of subsets and visiting orders.
 
     Returns
@@ -186,6 +195,12 @@ def fit_anytime(source: Any, **options: Any) -> AnytimeResult:
     --------
     anytime.iter_anytime : The same, with a result after every batch.
     DPMeans : For rows that fit into main memory.
+
+    References
+    ----------
+    .. [1] T. Campbell, M. Liu, B. Kulis, J. P. How and L. Carin, "Dynamic Clustering via
+       Asymptotics of the Dependent Dirichlet Process Mixture", Advances in Neural Information
+       Processing Systems 26, 2013.
 
     Examples
     --------
@@ -235,17 +250,17 @@ def _start(
         raise ValueError(
             f"source has {n_features} features, but the memory was made with {memory.n_features}."
         )
-    if memory.method != OURS:
+    if memory.method != DYNMEANS:
         rule = "must be of {{method={!r}}}, as fit_anytime clusters, got one of {{method={!r}}}"
         hint = "Continue it with DynamicMeans.from_memory."
-        raise InputError("memory", rule, OURS, memory.method, hint=hint)
+        raise InputError("memory", rule, DYNMEANS, memory.method, hint=hint)
     return replace(memory, seed=seed)
 
 
 def _stopping_rule(
     time_limit: Any, max_batches: Any, patience: Any, tol: Any
 ) -> Callable[[float, list[float]], str | None]:
-    """Return what names the end of a run, after so many seconds and with these costs."""
+    """Return what names the end of a run, after this many seconds and with these costs."""
     limit = math.inf if time_limit is None else check_number("time_limit", time_limit, above=0)
     most = math.inf if max_batches is None else check_count("max_batches", max_batches)
     n_idle = None if patience is None else check_count("patience", patience)

@@ -13,7 +13,7 @@ from dynmeans.records.arrays import FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnytimeResult:
-    """A usable clustering, and an estimate of how good it is.
+    """A clustering of the batches so far, and an estimate of its cost.
 
     Attributes
     ----------
@@ -25,14 +25,19 @@ class AnytimeResult:
         held-out sample of the squared distance to the nearest center, at most lambda, and lambda
         for each cluster, shared by all rows.
     cost_stderr : float
-        Standard error of `cost`, for the sample is one of many.
+        Standard error of `cost`, from the size of the sample.
     n_batches, n_points : int
-        Batches and rows taken in so far.
+        Number of batches and rows so far.
     seconds : float
         Time of work so far: reading, clustering and estimating.
     stop_reason : str or None
         What ended the run: "time_limit", "max_batches" or "no_gain", or "end_of_source" for an
-        iterator; None while it goes on.
+        iterator; None while the run continues.
+
+    See Also
+    --------
+    fit_anytime : Returns the last one.
+    dynmeans.anytime.iter_anytime : Yields one after every batch.
     """
 
     memory: Memory

@@ -148,7 +148,7 @@ class IteratorSubsets:
             yield batch
 
     def _gather(self, rows: list[BatchArray], n_rows: int) -> BatchArray | None:
-        """Join what is there and what comes until there are so many rows, or no more come."""
+        """Join what is there and what comes until there are this many rows, or no more come."""
         n_found = sum(map(len, rows))
         for array in self._arrays if n_found < n_rows else ():
             rows.append(self._check_arguments(array))

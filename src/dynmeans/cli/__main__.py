@@ -65,8 +65,8 @@ def _exit_with_error(error: Exception, words: list[str]) -> int:
     if hasattr(error, "exit_code"):
         if hasattr(error, "show"):
             _name_new_option(error)
-            told = without_words(getattr(error, "message", ""), words)
-            setattr(error, "message", told)  # noqa: B010
+            message = without_words(getattr(error, "message", ""), words)
+            setattr(error, "message", message)  # noqa: B010
             error.show()
             sys.stderr.write(_example_of(getattr(error, "ctx", None)))
         return int(error.exit_code)
@@ -105,18 +105,18 @@ def _warn(message: Warning | str, words: list[str]) -> None:
 
 def _exit_interrupted(words: list[str]) -> int:
     """Print what is stored and how to resume; only `cluster` leaves work behind."""
-    told = "nothing was written."
+    message = "nothing was written."
     if words[:1] == ["cluster"]:
-        told = "committed windows are safe (see dynmeans status). To resume, run it again"
-        told += " without --overwrite." if "--overwrite" in words else "."
-    sys.stderr.write(f"\ndynmeans: interrupted; {told}\n")
+        message = "committed windows are safe (see dynmeans status). To resume, run it again"
+        message += " without --overwrite." if "--overwrite" in words else "."
+    sys.stderr.write(f"\ndynmeans: interrupted; {message}\n")
     return INTERRUPTED
 
 
 def _message_of(error: Exception, words: list[str]) -> str:
-    """Return the message of the error, with options in place of arguments."""
-    if isinstance(error, ModuleNotFoundError) and (told := what_is_needed(error)):
-        return f"this {told}"
+    """Return the message of the error, with options instead of arguments."""
+    if isinstance(error, ModuleNotFoundError) and (message := what_is_needed(error)):
+        return f"this {message}"
     if isinstance(error, OSError) and error.strerror and error.filename:
         # The system's own, without their number, the file first.
         return f"{str(error.filename)!r}: {error.strerror}."

@@ -154,8 +154,8 @@ def _print_dropped_rows(result: JobResult, time: str | None) -> None:
     status = result.status
     if text := dropped_rows_message(status.n_dropped_rows, result.missing, time, result.unread):
         is_much = status.n_dropped_rows > _MUCH * (status.n_rows + status.n_dropped_rows)
-        told = f"{'warning: ' if is_much else ''}{with_flags(text, ['cluster'])}"
-        log_line(told, "warning" if is_much else "info")
+        message = f"{'warning: ' if is_much else ''}{with_flags(text, ['cluster'])}"
+        log_line(message, "warning" if is_much else "info")
     if status.n_late_rows or result.n_repeated:
         late = f"{format_count(status.n_late_rows, 'row')} dropped because they were too late"
         log_line(f"{late}, {result.n_repeated:,} because they were processed before.")

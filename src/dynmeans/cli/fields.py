@@ -18,7 +18,7 @@ def with_options(
     only: Mapping[type, Sequence[str]] | None = None,
     interface: str | None = None,
 ) -> Callable[[Command], Command]:
-    """Give a command, in place of its ``**fields``, an option for each field of these records.
+    """Replace ``**fields`` of a command by an option for each field of these records.
 
     `records` names the panel of the help that each is in, `only` the fields to take of a record, by
     default all that have a type, `interface` the one of `follow.defaults` whose defaults are shown.

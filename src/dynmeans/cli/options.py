@@ -53,7 +53,7 @@ class FamilyOptions:
     )
 
     def of(self, run: "Run") -> "Families | None":
-        """Return the families of a run, if they are asked for."""
+        """Return the families of a run, if they are requested."""
         if not self.families and self.family_level is None and self.n_families is None:
             return None
         from dynmeans.runs.analysis.run_families import families_of_run

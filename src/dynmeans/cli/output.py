@@ -97,7 +97,7 @@ def check_file(argument: str, path: Path, endings: Sequence[str] = ()) -> None:
 
 
 def standard_input() -> Iterator[bytes]:
-    """Read lines when they are asked for, which only a live source does."""
+    """Read lines on access, which only a live source does."""
     from dynmeans.runs.reading.json_lines import bounded_lines
 
     yield from bounded_lines(sys.stdin.buffer)

@@ -42,7 +42,9 @@ def while_clustering(
 
         def on_window(record: StepRecord, window: Window) -> None:
             name, n = printable(window.name or f"window {record.step}"), len(record.ids)
-            told = f"{name}: {n} clusters, {record.n_remembered} remembered"
-            progress.update(task, advance=window.n_points + window.n_dropped_rows, description=told)
+            message = f"{name}: {n} clusters, {record.n_remembered} remembered"
+            progress.update(
+                task, advance=window.n_points + window.n_dropped_rows, description=message
+            )
 
         yield on_window

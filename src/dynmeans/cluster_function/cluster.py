@@ -73,8 +73,8 @@ def cluster(
         The rows; a path as `dynmeans cluster` takes it: CSV, Parquet, Arrow, a pattern, a folder.
     features : list of str, or array of shape (n_rows, n_features)
         Numeric columns to cluster by; patterns such as ``x_*``, fields such as ``sensor.temp`` and
-        columns of lists or arrays work too. Or an array beside the frame, such as embeddings, or a
-        sparse matrix, such as those of scikit-learn's vectorizers, which needs a cosine space.
+        columns of lists or arrays work too. Or a separate array, such as embeddings, or a sparse
+        matrix, such as those of scikit-learn's vectorizers, which needs a cosine space.
     text : str, optional
         Instead of `features`, a column of text: rows are clustered by their words, which are
         learned window by window, and clusters are named by words that most of their rows share.

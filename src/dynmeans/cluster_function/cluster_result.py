@@ -112,7 +112,7 @@ class ClusterResult:
 
     @cached_property
     def families(self) -> Families | None:
-        """Clusters that belong together; None unless `families` was asked for."""
+        """Clusters that belong together; None unless `families` was requested."""
         if not self._job.model_config.families:
             return None
         with self.open_run() as run:
@@ -157,13 +157,13 @@ class ClusterResult:
         self._forget_views()
 
     def merge(self, cluster_id: int, other_id: int, *, author: str | None = None) -> None:
-        """Show two clusters as one, under the first number; stored in the run with who and when."""
+        """Show two clusters as one, with the first ID; stored in the run with author and time."""
         with self.open_run() as run:
             run.merge_clusters(cluster_id, other_id, author=author)
         self._forget_views()
 
     def split(self, cluster_id: int, *, author: str | None = None) -> None:
-        """Show the subclusters of a cluster by themselves; stored in the run with who and when."""
+        """Show the subclusters of a cluster separately; stored in the run with author and time."""
         with self.open_run() as run:
             run.split_cluster(cluster_id, author=author)
         self._forget_views()
@@ -319,9 +319,9 @@ class ClusterResult:
         ----------
         *columns : str
             Further columns of the input to describe clusters by: values or words that distinguish
-            each from the others, as ``telling_...``.
+            each from the others, as ``distinctive_...``.
         families : bool
-            Whether to describe families in place of clusters, where these were asked for.
+            Whether to describe families instead of clusters, if these were requested.
 
         Returns
         -------
@@ -340,7 +340,7 @@ class ClusterResult:
         return self._frame(found.to_arrow())
 
     def name_cluster(self, cluster_id: int, name: str, *, author: str | None = None) -> None:
-        """Give a cluster a name, shown wherever it is; stored in the run with who and when."""
+        """Give a cluster a name, shown wherever it is; stored in the run with author and time."""
         with self.open_run() as run:
             run.name_cluster(cluster_id, name, author=author)
         self._forget_views()
@@ -449,8 +449,8 @@ class ClusterResult:
             return summary_table(self._lines(), run.clusters(frame="arrow"))
 
     def _lines(self) -> list[str]:
-        told = self.penalties, self.suggestion, self._done.new_cluster_distance
-        lines = summary_lines(self.status, self._job.windows, *told)
+        chosen = self.penalties, self.suggestion, self._done.new_cluster_distance
+        lines = summary_lines(self.status, self._job.windows, *chosen)
         more = (*self._done.notes, self.dropped_rows_message())
         return lines + [str(text) for text in more if text]
 
@@ -484,9 +484,9 @@ class ClusterResult:
         is_named = isinstance(self._job.input.rows, str) or self._is_kept
         heading = title or (None if is_named else title_of_columns(run))
         columns = [describe] if isinstance(describe, str) else list(describe)
-        told = columns or list(filter(None, [self._job.name_by]))
+        described = columns or list(filter(None, [self._job.name_by]))
         shown = {"input": self._job.input.rows, "title": heading, "allow_stored_sql": True}
-        return {**shown, "describe": told}
+        return {**shown, "describe": described}
 
 
 def _names_of(table: Any) -> list[str]:

@@ -175,7 +175,7 @@ def _from_polars(frame: Any, rows: Path) -> Any:
 
 
 def _from_pandas(frame: Any, named: list[str]) -> pa.Table:
-    """Convert column by column; one that no table can hold is left out unless it was asked for."""
+    """Convert column by column; one that no table can hold is left out unless it was requested."""
     levels = [n for n in frame.index.names if n is not None and n not in frame.columns]
     parts = {str(level): frame.index.get_level_values(level) for level in levels}
     for j, name in enumerate(frame.columns):

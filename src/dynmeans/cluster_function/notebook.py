@@ -102,9 +102,9 @@ def notebook_progress(
 
 def summary_table(lines: Sequence[str], clusters: pa.Table) -> str:
     """Return the summary and the clusters with the most points as HTML."""
-    told = "".join(f"<p>{html.escape(line)}</p>" for line in lines)
+    message = "".join(f"<p>{html.escape(line)}</p>" for line in lines)
     if not clusters.num_rows:
-        return f"<div>{told}</div>"
+        return f"<div>{message}</div>"
     names = [
         field.name
         for field in clusters.schema
@@ -118,4 +118,4 @@ def summary_table(lines: Sequence[str], clusters: pa.Table) -> str:
     )
     n_more = clusters.num_rows - largest.num_rows
     more = f"<p>and {n_more:,} more in <code>.clusters</code></p>" if n_more > 0 else ""
-    return f"<div>{told}{table}{more}</div>"
+    return f"<div>{message}{table}{more}</div>"

@@ -41,16 +41,16 @@ def summary_lines(
 
 def counts_text(status: RunStatus) -> list[str]:
     """Return the level at which clusters are counted, and the rows without one."""
-    told = []
+    parts = []
     if status.n_subclusters != status.n_clusters_total:
-        told.append(f"{format_count(status.n_subclusters, 'subcluster')} (level={status.level!r})")
+        parts.append(f"{format_count(status.n_subclusters, 'subcluster')} (level={status.level!r})")
     if status.n_noise:
-        told.append(f"{format_count(status.n_noise, 'row')} of noise")
+        parts.append(f"{format_count(status.n_noise, 'row')} of noise")
     if status.n_unconfirmed:
-        told.append(f"{format_count(status.n_unconfirmed, 'cluster')} unconfirmed")
+        parts.append(f"{format_count(status.n_unconfirmed, 'cluster')} unconfirmed")
     if status.n_dropped_rows:
-        told.append(f"{format_count(status.n_dropped_rows, 'row')} dropped")
-    return [", ".join(told)] if told else []
+        parts.append(f"{format_count(status.n_dropped_rows, 'row')} dropped")
+    return [", ".join(parts)] if parts else []
 
 
 def dropped_rows_message(
@@ -71,5 +71,5 @@ def dropped_rows_message(
     example = [f"such as {unread}; " if unread else ""]
     values = [v for name, n in lacking.items() for v in (n, name, *example * (name == time))]
     verbs = ("was", "has") if n_dropped_rows == 1 else ("were", "have")
-    told = f"{format_count(n_dropped_rows, 'row')} {verbs[0]} left out and {verbs[1]} no label"
-    return ArgumentText(f"{told}: {', '.join(reasons)}." if reasons else f"{told}.", *values)
+    message = f"{format_count(n_dropped_rows, 'row')} {verbs[0]} left out and {verbs[1]} no label"
+    return ArgumentText(f"{message}: {', '.join(reasons)}." if reasons else f"{message}.", *values)

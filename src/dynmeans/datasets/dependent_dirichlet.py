@@ -42,8 +42,19 @@ def dependent_dirichlet(
     Returns
     -------
     LabeledStream
-        Identities are counted as clusters are first seen; a cluster may be alive and have no points
-        in a step, and be seen again later.
+        IDs are numbered in the order in which clusters first have points; a cluster may have no
+        points in a step and return later.
+
+    See Also
+    --------
+    DDPMixture : Fits the model.
+    dynmeans.datasets.moving_gaussians : The synthetic data of the paper.
+
+    References
+    ----------
+    .. [1] T. Campbell, M. Liu, B. Kulis, J. P. How and L. Carin, "Dynamic Clustering via
+       Asymptotics of the Dependent Dirichlet Process Mixture", Advances in Neural Information
+       Processing Systems 26, 2013.
 
     Examples
     --------
@@ -117,7 +128,7 @@ def _break_stick(concentration: float, rng: np.random.Generator) -> FloatArray:
 def _observe(
     measure: _Measure, stream: LabeledStream, names: dict[int, int], n_points: int
 ) -> None:
-    """Append one batch drawn from the mixture at hand."""
+    """Append one batch drawn from the present mixture."""
     rng, sigma = measure.rng, measure.parameters.noise_variance
     chosen = rng.choice(len(measure.shares), size=n_points, p=measure.shares)
     noise = np.sqrt(sigma) * rng.normal(size=(n_points, measure.n_features))

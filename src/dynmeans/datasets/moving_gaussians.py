@@ -52,16 +52,26 @@ def moving_gaussians(
         Probability that one is born between two steps. By default the number of clusters is
         fixed: a death is followed by a birth.
     vanish : float
-        Probability that a visible cluster goes out of sight. It moves on unseen, cannot die
-        meanwhile, and returns under the same identity.
+        Probability that an active cluster loses its points. It moves on, cannot die meanwhile, and
+        returns with the same label.
     max_hidden : int
-        It stays away for 1 to `max_hidden` steps, uniformly.
+        It is absent for 1 to `max_hidden` steps, uniformly.
     noise : {"isotropic", "radial"}
         Standard deviation per axis, as in the paper; or a length from N(0, s) in a uniform
         direction, as in the authors' example.
     motion_model : {"random_walk", "constant_velocity"}
-        Centers wander: each move is drawn by itself. Or they keep a course: each has a velocity of
-        that size, and turns back at the borders of the unit square.
+        Each move is drawn independently; or each center has a velocity of that size, and turns back
+        at the borders of the unit square.
+
+    See Also
+    --------
+    dynmeans.datasets.dependent_dirichlet : Draw a stream from the model.
+
+    References
+    ----------
+    .. [1] T. Campbell, M. Liu, B. Kulis, J. P. How and L. Carin, "Dynamic Clustering via
+       Asymptotics of the Dependent Dirichlet Process Mixture", Advances in Neural Information
+       Processing Systems 26, 2013.
 
     Examples
     --------

@@ -116,7 +116,7 @@ def prepare_batch(
 ) -> AnyBatch:
     """Check a batch from outside: the one place where input becomes a batch of one of three kinds.
 
-    `rows_of` checks rows in memory in place of the check of this package, as scikit-learn's does.
+    `rows_of` checks rows in memory instead of the check of this package, as scikit-learn's does.
     Rows that `execution` would send to a GPU are sent at once: their values are checked there.
     """
     is_here = rows_of is None and execution.backend == "native"

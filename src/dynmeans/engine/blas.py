@@ -23,7 +23,7 @@ def sgemm_for(points: BatchArray) -> Any:
 class _SharedLimit:
     """BLAS at one thread while anyone needs it so; as it was once the last has left.
 
-    The setting belongs to the whole process. If each step kept and restored it by itself, a step
+    The setting belongs to the whole process. If each step kept and restored it separately, a step
     that began during another would restore the one thread of that other.
     """
 
@@ -50,7 +50,7 @@ _shared_limit = _SharedLimit()
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Keep BLAS to one thread: beside ours its own would only compete with them.
+    """Keep BLAS to one thread: its own threads would compete with ours.
 
     And wherever a product or a decomposition leads to a choice: its last bits depend on the number
     of threads, and visiting orders follow the bits.

@@ -66,7 +66,7 @@ def as_rows(points: npt.ArrayLike, name: str = "points") -> BatchArray:
 
 
 def check_not_masked(name: str, values: object) -> None:
-    """Refuse a masked array: what lies under its mask would be taken for values."""
+    """Refuse a masked array: masked values would be used as values."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         n_masked = int(np.ma.getmaskarray(values).sum())
         raise ValueError(
@@ -95,11 +95,11 @@ def check_coordinates(array: BatchArray, name: str) -> BatchArray:
         array = np.require(array, requirements=READABLE)
     if not are_in_range(array):
         bad = next(x for x in array.ravel().tolist() if not abs(x) <= MAX_COORDINATE)
-        told = (
+        message = (
             "NaN. Leave rows that lack a value out, as dynmeans.cluster does" if bad != bad else bad
         )
         raise ValueError(
-            f"{name} must be finite and at most {MAX_COORDINATE:g} in magnitude, got {told}."
+            f"{name} must be finite and at most {MAX_COORDINATE:g} in magnitude, got {message}."
         )
     return array
 

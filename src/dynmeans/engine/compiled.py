@@ -1,6 +1,6 @@
 """CPU dispatch: the compiled module for this machine, of several that give the same results.
 
-``make demo`` builds only the module that the machine at hand runs best; a wheel has them all.
+``make demo`` builds only the module that this machine runs best; a wheel has them all.
 """
 
 import importlib

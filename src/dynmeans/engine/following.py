@@ -20,10 +20,10 @@ def follow_rows(
     sums: FloatArray,
     new_penalty: float,
 ) -> tuple[npt.NDArray[np.int32], FloatArray, FloatArray, FloatArray]:
-    """Visit rows one by one, in this order; every center follows the rows it takes in.
+    """Visit rows one by one, in this order; every center follows the rows that join it.
 
     Returns their labels, and the centers, the costs of reviving them and the sums of all slots
-    afterwards, from which other rows can go on (native/passes/following_pass.hpp).
+    afterwards, from which other rows can continue (native/passes/following_pass.hpp).
     """
     sgemm: Any = blas.sgemm_for(rows.points)
     visited, clusters = order.astype(np.uint32), map(np.ascontiguousarray, (centers, offsets, sums))

@@ -2,11 +2,11 @@
 
 The rule. A step that would leave more than `max_clusters` clusters remembered is refused and
 changes nothing. Before a batch that could do so, 1,024 of its rows, evenly spaced, are clustered
-by themselves, then twice as many, and so on, for as long as more than half of them open a cluster
+by themselves, then twice as many, and so on, while more than half of them open a cluster
 of their own: if they alone pass the limit, the batch is refused at once, before work that grows
 with the square of its rows. Without a limit there is a warning when the number of remembered
 clusters passes 10,000, and at every doubling, unless most of them hold more than two points of the
-batch at hand.
+present batch.
 """
 
 import math
@@ -32,11 +32,32 @@ _ADVICE = (
 
 
 class ClusterLimitError(ValueError):
-    """More clusters than `max_clusters` would be remembered."""
+    """A batch would leave more than `max_clusters` remembered clusters; nothing was changed.
+
+    See Also
+    --------
+    ClusterGrowthWarning : The warning without a limit.
+
+    Examples
+    --------
+    >>> from dynmeans import DynamicMeans
+    >>> DynamicMeans(1.0, max_clusters=2).fit([[0.0], [5.0], [9.0]])
+    Traceback (most recent call last):
+        ...
+    dynmeans.engine.guard.ClusterLimitError: ...
+    """
 
 
 class ClusterGrowthWarning(UserWarning):
-    """Clusters multiply, and with them time and memory."""
+    """The number of remembered clusters is large and still growing.
+
+    Raised at 10,000 remembered clusters and at every doubling. Labels are valid, but time and RAM
+    grow. Increase `new_penalty` or lower `max_gap`; `max_clusters` sets a limit.
+
+    See Also
+    --------
+    ClusterLimitError : Raised if `max_clusters` would be exceeded.
+    """
 
 
 def foresee(
@@ -70,15 +91,15 @@ def check_growth(before: ClusterState, after: ClusterState, limit: int | None) -
         )
     is_many = n_clusters >= MANY_CLUSTERS
     if is_many and _doublings(n_clusters) > _doublings(before.n_clusters) and not _are_real(after):
-        told = ArgumentText(
+        message = ArgumentText(
             f"{n_clusters:,} clusters are remembered, and the number is growing. {_ADVICE}; "
             "{max_clusters} sets a limit."
         )
-        warnings.warn(told, ClusterGrowthWarning, stacklevel=2)
+        warnings.warn(message, ClusterGrowthWarning, stacklevel=2)
 
 
 def _are_real(state: ClusterState) -> bool:
-    """Return whether most clusters are at hand and hold more than a few points."""
+    """Return whether most clusters are active and have more than a few points."""
     return bool(np.mean((state.ages == 1.0) & (state.counts > _SMALL_N_POINTS)) > 0.5)
 
 

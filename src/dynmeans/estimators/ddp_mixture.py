@@ -307,7 +307,7 @@ class DDPMixture(HasLock, ClusterMixin, BaseEstimator):
         return batch_prior(self.state_, self._parameters(), elapsed=0.0)
 
     def _make_seed(self, n_steps: int) -> int:
-        """Seed batch number `n_steps` by itself, so that a restored estimator continues alike."""
+        """Seed batch number `n_steps` separately, so that a restored estimator continues alike."""
         if not hasattr(self, "_entropy"):
             self._entropy = draw_seed(check_seed("random_state", self.random_state))
         sequence = np.random.SeedSequence(self._entropy, spawn_key=(n_steps,))

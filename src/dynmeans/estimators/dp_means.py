@@ -91,7 +91,7 @@ class DPMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Cluster one batch by itself."""
+        """Cluster one batch."""
         follower = DynamicMeans(**self.get_params() | {"penalties": self._lambda()})
         follower.fit(X, sample_weight=sample_weight)
         self.follower_, self.n_features_in_ = follower, follower.n_features_in_

@@ -334,9 +334,9 @@ class DynamicMeans(FittedAttributes, HasLock, TransformerMixin, ClusterMixin, Ba
     def predict(self, X: Any, *, elapsed: float | None = None) -> IntArray:
         """Return the ID of the nearest cluster of each row, or -1 if it would start a new cluster.
 
-        Nothing is changed. On the batch just fitted this equals `labels_`, but for points on the
+        Nothing is changed. On the batch just fitted this equals `labels_`, except for points on the
         very border of two clusters if the last pass gained next to nothing (decision 0012).
-        A Dask array or data frame gives a Dask array, computed when it is asked for.
+        A Dask array or data frame gives a Dask array, computed on access.
 
         Parameters
         ----------
@@ -358,7 +358,7 @@ class DynamicMeans(FittedAttributes, HasLock, TransformerMixin, ClusterMixin, Ba
     def transform(self, X: Any) -> FloatArray:
         """Return the distance of each row to each of `cluster_centers_`, in the unit of `space_`.
 
-        A Dask array or data frame gives a Dask array, computed when it is asked for.
+        A Dask array or data frame gives a Dask array, computed on access.
         """
         found: FloatArray = distances_to_centers(self.memory_, self._rows(X))
         return found
@@ -375,7 +375,7 @@ class DynamicMeans(FittedAttributes, HasLock, TransformerMixin, ClusterMixin, Ba
         -------
         Forecast
             `ids`, `centers`, and `radii`: how far from its center a point may be and still be
-            taken for the cluster, if no other is nearer, in the unit of `space_`.
+            assigned to the cluster, if no other is nearer, in the unit of `space_`.
 
         Examples
         --------
@@ -398,7 +398,7 @@ class DynamicMeans(FittedAttributes, HasLock, TransformerMixin, ClusterMixin, Ba
         return self._model_config(), execution, check_window(self.keep_history)
 
     def _try_fast_path(self, X: Any, elapsed: float) -> bool:
-        """Take in a small batch in one call into C++, if the parameters were settled before."""
+        """Process a small batch in one call into C++, if the parameters were settled before."""
         own = self.__dict__
         if "_settings" not in own or "feature_names_in_" in own:
             return False
@@ -418,7 +418,7 @@ class DynamicMeans(FittedAttributes, HasLock, TransformerMixin, ClusterMixin, Ba
     def _check_arguments(
         self, X: Any, sample_weight: Any, n_features: int | None, min_points: int = 0
     ) -> AnyBatch:
-        """Check a batch; on a GPU, if it is clustered there as it is."""
+        """Check a batch; on a GPU, if it is clustered there."""
         is_sent = self.backend != "native" and self.space == "raw"
         execution = self._settle()[1] if is_sent else DEFAULT
         return check_batch(self, X, sample_weight, n_features, min_points, execution)

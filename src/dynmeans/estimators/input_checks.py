@@ -1,4 +1,4 @@
-"""What comes into an estimator, checked as scikit-learn does; all of it taken in, or nothing."""
+"""Input checks of estimators, as in scikit-learn; a batch that fails changes nothing."""
 
 from functools import partial
 from threading import RLock

@@ -54,18 +54,22 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TuningResult:
-    """The best penalties, and how all others did.
+    """The result of `tune`: the best penalties, and the scores of all trials.
 
     Attributes
     ----------
     penalties : Penalties
-        Those of the highest score; of equals, the first tried.
+        Penalties of the highest score; of equal ones, the first that was tried.
     score : float
-        That score. It is of the stream that was tuned on, and so a little too high.
+        Their score on the stream they were tuned on, which is optimistic.
     trials : pandas.DataFrame
         One row for each setting, in the order tried: `new_penalty`, `max_gap`, `reach`, `score`.
     metric : str
         Name of the score.
+
+    See Also
+    --------
+    tune : Returns it.
     """
 
     penalties: Penalties
@@ -124,6 +128,11 @@ def tune(
     -----
     The score of the best trial is optimistic, because it is the maximum of many trials on this
     stream. Evaluate on another one.
+
+    References
+    ----------
+    .. [1] J. Bergstra, R. Bardenet, Y. Bengio and B. Kegl, "Algorithms for Hyper-Parameter
+       Optimization", Advances in Neural Information Processing Systems 24, 2011.
 
     Examples
     --------

@@ -39,6 +39,11 @@ class WordVectors(TransformerMixin, BaseEstimator):
     DynamicMeans : Clusters the vectors, with `space="words"`.
     sklearn.feature_extraction.text.TfidfVectorizer : Sparse vectors with a fixed vocabulary.
 
+    References
+    ----------
+    .. [1] P. Kanerva, J. Kristoferson and A. Holst, "Random Indexing of Text Samples for Latent
+       Semantic Analysis", Annual Conference of the Cognitive Science Society, 2000.
+
     Examples
     --------
     >>> vectors = WordVectors()

@@ -50,7 +50,7 @@ class Cells:
 
     @property
     def scale(self) -> FloatArray:
-        """By what a sum over the rows at hand is multiplied to stand for all points."""
+        """By what a sum over the present rows is multiplied to stand for all points."""
         return _scale(self.counts, self.kept)
 
 
@@ -109,7 +109,7 @@ def _nearest_pairs(cells: Cells) -> tuple[IntArray, IntArray]:
 
 
 def _scale(counts: FloatArray, kept: FloatArray) -> FloatArray:
-    """Degrees of freedom of all points over those of the points at hand."""
+    """Degrees of freedom of all points over those of the present points."""
     return np.where(counts > kept, (counts - 1.0) / np.maximum(kept - 1.0, 1.0), 1.0)
 
 

@@ -20,7 +20,7 @@ Array: TypeAlias = np.ndarray[Any, Any]
 
 # Numbers, and batches, that are added together; what waits is copied with every batch.
 # Adding costs as much as there are pairs, so as many numbers wait for it.
-_FEWEST_WAITING, _MOST_WAITING, _MOST_BATCHES = 2**14, 2**17, 256
+_MIN_WAITING, _MAX_WAITING, _MAX_BATCHES = 2**14, 2**17, 256
 _MAX_ROWS = 10_000  # of the last batches, kept to judge levels by
 _MAX_ROWS_OF_BATCH = 1_000  # rows of one batch among those
 # Of an identity of which many points are known, few rows of a batch stand for all of them, so that
@@ -71,7 +71,7 @@ class Evidence:
         self.n_added = 0  # batches that had rows
 
     def copy(self) -> "Evidence":
-        """Return evidence that grows by itself: arrays are replaced and never written to."""
+        """Return an independent copy; arrays are replaced and never written to."""
         twin = Evidence.__new__(Evidence)
         twin.__dict__.update(self.__dict__)
         twin._waiting, twin._waiting_times = self._waiting.copy(), self._waiting_times.copy()
@@ -127,7 +127,7 @@ class Evidence:
         return made
 
     def add(self, points: BatchArray, labels: IntArray, elapsed: float = 1.0) -> None:
-        """Take in one batch; rows labeled below 0 are left out."""
+        """Process one batch; rows labeled below 0 are left out."""
         self._time += elapsed
         # Shuffled rows give the same sums and the same sample.
         order = content_order(points)
@@ -149,8 +149,8 @@ class Evidence:
         self._waiting.append((rows, np.repeat(ids, most), np.repeat(counts, most)))
         self._waiting_times.append(self._time)
         self._n_waiting += rows.size
-        enough = min(max(_FEWEST_WAITING, self.pairs.size), _MOST_WAITING)
-        if self._n_waiting >= enough or len(self._waiting) >= _MOST_BATCHES:
+        enough = min(max(_MIN_WAITING, self.pairs.size), _MAX_WAITING)
+        if self._n_waiting >= enough or len(self._waiting) >= _MAX_BATCHES:
             self.settle()
 
     def _points_so_far(self, ids: IntArray) -> FloatArray:

@@ -22,7 +22,7 @@ from dynmeans.records.history import History
 
 AUTO = "auto"
 MIN_CLUSTER_SIZE, MIN_LIFE = 3.0, 2
-_MOST_NOISE = 0.1  # of the points: where outliers hold more, they are none (decision 0325)
+_MAX_NOISE = 0.1  # of the points: where outliers hold more, they are none (decision 0325)
 
 
 def find_families(
@@ -72,6 +72,13 @@ def find_families(
     DynamicMeans : With `families=True`, it collects the statistics of families itself.
     Families : The result.
     dynmeans.plots.plot_families : Draw the tree and the timeline.
+
+    References
+    ----------
+    .. [1] C. C. Aggarwal, J. Han, J. Wang and P. S. Yu, "A Framework for Clustering Evolving Data
+       Streams", VLDB, 2003.
+    .. [2] F. Cao, M. Ester, W. Qian and A. Zhou, "Density-Based Clustering over an Evolving Data
+       Stream with Noise", SIAM International Conference on Data Mining, 2006.
 
     Examples
     --------
@@ -157,7 +164,7 @@ def build_families(
 def _limit_noise(families: Families) -> Families:
     """Give outliers their own names where they hold more than a tenth of the points."""
     is_out = families.nearest_family < 0
-    if families.counts[is_out].sum() <= _MOST_NOISE * families.counts.sum():
+    if families.counts[is_out].sum() <= _MAX_NOISE * families.counts.sum():
         return families
     named = np.where(is_out, families.tree.ids, families.nearest_family)
     return replace(families, nearest_family=named)
@@ -166,9 +173,9 @@ def _limit_noise(families: Families) -> Families:
 def _apply_hint(
     free: Families, n_families: float | tuple[float, float], grow: Callable[..., Families]
 ) -> Families:
-    """Keep the free choice if it has as many, but for a third.
+    """Keep the free choice if it has as many, within a third.
 
-    Too many are counted by their shares of the points, so that small ones hardly count, and joined
+    Too many are counted by their shares of the points, so that small ones count little, and joined
     so that small ones go first; too few are counted by their number.
     """
     hint = Hint(*check_range("n_clusters", n_families), is_joined=True)

@@ -61,7 +61,7 @@ def _briefest_level(families: Families, sample: list[SampledBatch]) -> float:
 
 
 def _names_at(families: Families, level: float, labels: IntArray) -> IntArray:
-    """Families of the rows; an outlier is by itself."""
+    """Families of the rows; an outlier is its own family."""
     found = families.cut(level).map_labels(labels)
     return np.ascontiguousarray(np.where(found < 0, labels, found))
 

@@ -178,7 +178,7 @@ def least_squares_linkage(distances: FloatArray, sizes: FloatArray) -> FloatArra
 
 
 def _oldest_of_sides(merges: FloatArray) -> IntArray:
-    """Rows of SciPy's tree with the smallest member of each side in place of its number."""
+    """Rows of SciPy's tree with the smallest member of each side instead of its number."""
     n = len(merges) + 1
     sides = merges[:, :2].astype(np.int64)
     smallest = np.arange(2 * n - 1)

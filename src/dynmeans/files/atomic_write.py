@@ -59,7 +59,7 @@ def _target(path: Path) -> Path:
 
 @contextmanager
 def _errors_of(path: Path) -> Iterator[None]:
-    """Name the file that was asked for, not the one that stands in for it."""
+    """Name the file that was requested, not the one that stands in for it."""
     try:
         yield
     except OSError as error:

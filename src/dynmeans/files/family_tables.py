@@ -1,4 +1,4 @@
-"""Families as Arrow tables; loaded only when one is asked for."""
+"""Families as Arrow tables; loaded on first use."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -1,4 +1,4 @@
-"""A History as Arrow tables, one view each; loaded only when frames are asked for."""
+"""A History as Arrow tables, one view each; loaded on first use."""
 
 from collections.abc import Callable
 from dataclasses import asdict

@@ -7,7 +7,7 @@ import numpy as np
 from dynmeans.engine.batch import Batch
 from dynmeans.records.arrays import IntArray
 
-OURS, DETECTIONS = "dynmeans", "detections"
+DYNMEANS, DETECTIONS = "dynmeans", "detections"
 NOISE = -1
 
 
@@ -18,7 +18,7 @@ def check_method(name: str, value: Any) -> Any:
     'hdbscan(min_cluster_size=9, min_samples=3)'
     """
     word = value.strip().lower() if isinstance(value, str) else None
-    if word in (OURS, DETECTIONS):
+    if word in (DYNMEANS, DETECTIONS):
         return word
     from dynmeans.follow.sklearn_clusterers import check_clusterer
 
@@ -31,7 +31,7 @@ def method_text(method: Any) -> str:
 
 
 def clusters_of(method: Any, batch: Batch, entropy: int) -> IntArray:
-    """Return the cluster of each row of a batch by itself, -1 for noise; rows weigh 0 or more."""
+    """Return the cluster of each row of a batch separately, -1 for noise; rows weigh 0 or more."""
     is_used, found = batch.masses > 0, np.full(batch.n_points, NOISE)
     if not is_used.any():
         return found

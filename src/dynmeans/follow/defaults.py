@@ -88,12 +88,12 @@ def by_rows_in_words(interface: str, name: str) -> str:
 
 
 def with_defaults(interface: str) -> Callable[[Interface], Interface]:
-    """Write the defaults of an interface into its docstring, in place of ``{defaults}``."""
+    """Replace ``{defaults}`` in the docstring of an interface by its defaults."""
     by_rows = depends_on_rows(interface)
     own = {name: repr(value) for name, value in defaults_of(interface).items()}
     own |= {name: by_rows_in_words(interface, name) for name in by_rows}
-    told = ", ".join(f"`{name}` ({value})" for name, value in own.items())
-    words = fill(f"Defaults that differ from `DynamicMeans`: {told}.", 92)
+    message = ", ".join(f"`{name}` ({value})" for name, value in own.items())
+    words = fill(f"Defaults that differ from `DynamicMeans`: {message}.", 92)
 
     def decorate(function: Interface) -> Interface:
         if function.__doc__ is not None:  # as it is under python -OO

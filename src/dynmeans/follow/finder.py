@@ -7,7 +7,7 @@ import numpy as np
 
 from dynmeans.engine.batch import Batch
 from dynmeans.engine.step import step_batch
-from dynmeans.follow.clusterers import OURS, clusters_of
+from dynmeans.follow.clusterers import DYNMEANS, clusters_of
 from dynmeans.follow.match_clusters import choose_matching, match_batch, nearest
 from dynmeans.follow.memory import Memory
 from dynmeans.parameters.selection import suggest_checked
@@ -128,4 +128,4 @@ _DYNAMIC_MEANS = DynamicMeansFinder()
 
 def finder_of(method: Any) -> Finder:
     """Return what finds the clusters: `method` of a configuration, or its text in a memory."""
-    return _DYNAMIC_MEANS if method == OURS else MatchedFinder(method)
+    return _DYNAMIC_MEANS if method == DYNMEANS else MatchedFinder(method)

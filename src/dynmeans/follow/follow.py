@@ -16,7 +16,7 @@ from dynmeans.engine.native import step_if_small
 from dynmeans.engine.sequence import small_sequence, step_sequence
 from dynmeans.families.evidence import Evidence
 from dynmeans.follow.clusterers import method_text
-from dynmeans.follow.courses import check_motion, on_course, with_unseen
+from dynmeans.follow.curved_motion import check_motion, on_course, with_unseen
 from dynmeans.follow.finder import finder_of
 from dynmeans.follow.init_memory import (
     apply_motion_and_revival,
@@ -54,7 +54,7 @@ class Step:
 
     @property
     def events(self) -> list[Event]:
-        """What happened to each cluster, found when asked for."""
+        """What happened to each cluster, found on access."""
         are_means = self.space.centers == "mean"
         return find_events(
             self.before, self.elapsed, self.clustering, self.after, are_means=are_means
@@ -154,7 +154,7 @@ class Plan(NamedTuple):
 
 
 def follow_if_small(memory: Memory, points: Any, elapsed: float) -> tuple[Memory, Step] | None:
-    """Take in a small batch in one call into C++; None if it needs more than a step."""
+    """Process a small batch in one call into C++; None if it needs more than a step."""
     plan, before = memory.plan, memory.clusters
     if plan is None or plan.most_clusters == 0 or elapsed < 1.0:
         return None
@@ -175,7 +175,7 @@ def follow(
     elapsed: float = 1.0,
     execution: Execution = DEFAULT,
 ) -> tuple[Memory, Step]:
-    """Take in one checked batch, `elapsed` steps after the last; nothing is changed in place."""
+    """Process one checked batch, `elapsed` steps after the last; nothing is changed in place."""
     plan: Plan | None = memory.plan
     if plan is None or plan.model_config is not model_config or plan.asked is not execution:
         if not memory.is_initialized:
@@ -229,7 +229,7 @@ def follow_all(
     elapsed: Sequence[float],
     execution: Execution = DEFAULT,
 ) -> tuple[Memory, Sequence[Step]]:
-    """Take in batches one after the other, in one crossing where they are small; the same bits."""
+    """Process batches one after the other, in one crossing where they are small; the same bits."""
     steps: list[Step] = []
     is_started = not memory.is_initialized or memory.clusters.n_steps > 0
     is_started |= memory.space.has_noise

@@ -9,8 +9,8 @@ import numpy as np
 
 from dynmeans.engine.batch import AnyBatch, Batch
 from dynmeans.engine.checks import broadcast_to_batches, entropy_of_seed
-from dynmeans.follow.clusterers import OURS, method_text
-from dynmeans.follow.courses import check_motion
+from dynmeans.follow.clusterers import DYNMEANS, method_text
+from dynmeans.follow.curved_motion import check_motion
 from dynmeans.follow.finder import finder_of
 from dynmeans.follow.lifetimes import NO_LIFETIMES
 from dynmeans.follow.memory import Memory, check_state_lengths
@@ -142,7 +142,7 @@ def map_batch(batch: AnyBatch, space: Space) -> Any:
 
 
 def draw_seed(random_state: Any) -> int:
-    """Draw once; with the number of the batch it seeds each batch by itself."""
+    """Draw once; with the number of the batch it seeds each batch separately."""
     if isinstance(random_state, int):  # the same number, without making a generator
         return int(entropy_of_seed(random_state))
     # None is NumPy's global generator, as in scikit-learn.
@@ -188,7 +188,7 @@ def _fit_space(space: Space, batches: Sequence[AnyBatch]) -> Space:
 
 
 def _without_clusters(state: ClusterState, n_coordinates: int) -> ClusterState:
-    """Return an empty state that is as old, with so many coordinates."""
+    """Return an empty state that is as old, with this many coordinates."""
     empty = ClusterState.empty(n_coordinates)
     return replace(empty, n_steps=state.n_steps, time=state.time) if state.n_steps else empty
 
@@ -204,7 +204,7 @@ def _choice(
     if not memory.space.supports_velocity:
         known["motion"] = DEFAULT_MOTION
     known["batch_noun"] = batch_noun
-    if memory.space.adapts_penalty and model_config.method == OURS:
+    if memory.space.adapts_penalty and model_config.method == DYNMEANS:
         del known["motion"]
         usual = memory.space.usual_penalty
         assert usual is not None, "a space that adapts its penalty has one to begin with"

@@ -9,7 +9,7 @@ from dynmeans.records.state import Clustering, ClusterState
 
 _FEW = 64  # forgotten identities that may wait to be left out
 # Batches, and identities in them, that may wait to be counted.
-MOST_WAITING, MOST_IDS = 1024, 2**16
+MAX_WAITING, MAX_IDS = 1024, 2**16
 
 Counted = dict[int, tuple[float, int]]
 
@@ -34,7 +34,7 @@ def add_batch_to_lifetimes(
 ) -> Lifetimes:
     """Return the lives after one more batch; who is forgotten is left out in time."""
     counted, waiting, n, n_ids = lifetimes
-    if n >= MOST_WAITING or n_ids >= MOST_IDS:
+    if n >= MAX_WAITING or n_ids >= MAX_IDS:
         counted, waiting, n, n_ids = (
             without_forgotten(count_lifetimes(lifetimes), state),
             [],

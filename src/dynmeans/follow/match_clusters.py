@@ -111,7 +111,7 @@ def choose_matching(
     """Choose lambda, and whether clusters keep a course, from the clusters of the first batches.
 
     lambda is a quarter of the median squared distance between a cluster and its nearest neighbor:
-    half of that distance. Steady motion is taken for detections that are much nearer to where it
+    half of that distance. Constant velocity is used for detections that are much nearer to where it
     expects them; the mean of a shape that is cut for once would be thrown off its course.
     """
     labels = [clusters_of(method, batch, entropy) for batch in batches]
@@ -162,7 +162,7 @@ def _prediction_error(
 def _match_to_remembered(
     means: FloatArray, arrived: ClusterState, penalties: Penalties
 ) -> tuple[IntArray, FloatArray]:
-    """Return whom each cluster continues, and how far from where that was expected it is."""
+    """Return which cluster each one continues, and its distance to the prediction."""
     owners, away = np.full(len(means), _NEW), np.full(len(means), np.inf)
     if not len(means) or not arrived.n_clusters:
         return owners, away

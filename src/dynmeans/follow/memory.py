@@ -9,7 +9,7 @@ import numpy as np
 
 from dynmeans.families.evidence import Evidence
 from dynmeans.files.archive import Arrays, pack_archive, read_archive, unpack_archive, write_archive
-from dynmeans.follow.clusterers import OURS
+from dynmeans.follow.clusterers import DYNMEANS
 from dynmeans.follow.lifetimes import NO_LIFETIMES, Lifetimes, count_lifetimes
 from dynmeans.inputs.features import feature_numbers
 from dynmeans.inputs.input_error import InputError
@@ -32,28 +32,44 @@ _SPHERE_TOLERANCE = 1e-6  # of a length that was rounded a few times
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Memory:
-    """What a follower remembers; `begin` makes one, `follow` returns the next.
+    """Everything that is kept between batches; saved to a file, a stream continues from it.
 
     Attributes
     ----------
     clusters : ClusterState
-        C_t, as points of `space`.
+        The remembered clusters (C_t of the paper), as points of `space`.
     space : Space
-        How rows become points, as learned; one that is not fitted where no point has come yet.
+        Fitted feature space; not fitted before the first point.
     penalties : Penalties or None
-        lambda, Q and tau as given or chosen; None where no point has come to choose them by.
+        Penalties in use; None before they are chosen.
     seed : int
         Seed of the visiting orders.
     n_features : int
         Number of values of a row.
     feature_names : tuple of str, optional
-        Their names, where they have any.
+        Names of the features.
     lifetimes : Lifetimes
-        Points and batches of each identity so far.
+        Points and batches of each cluster so far.
     evidence : Evidence, optional
-        What speaks for identities that belong together, where families are asked for.
+        Statistics of families; only with `families=True`.
     method : str
-        What found the clusters of each batch.
+        Clusterer of each batch.
+
+    See Also
+    --------
+    DynamicMeans.from_memory : Continue from a memory.
+    merge_memories : One memory of two streams.
+    ClusterState : The clusters alone.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from dynmeans import DynamicMeans, Memory
+    >>> path = tempfile.mkdtemp() + "/memory.npz"
+    >>> DynamicMeans(1.0, random_state=0).fit([[0.0], [5.0]]).memory_.save(path)
+    >>> model = DynamicMeans.from_memory(Memory.load(path))
+    >>> model.partial_fit([[5.1]]).labels_.tolist()
+    [1]
     """
 
     clusters: ClusterState
@@ -65,7 +81,7 @@ class Memory:
     lifetimes: Lifetimes
     evidence: Evidence | None = None
     plan: Any = None  # what the last model configuration came to; made again where it is missing
-    method: str = OURS
+    method: str = DYNMEANS
 
     def with_clusters(self, clusters: ClusterState, lifetimes: Lifetimes) -> "Memory":
         """Return the memory after one more batch of which nothing else is kept."""

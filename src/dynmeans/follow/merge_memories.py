@@ -17,23 +17,27 @@ _SAME = ("n_features", "feature_names", "method", "space")
 
 
 def merge_memories(memory: Memory, other: Memory) -> tuple[Memory, IntArray]:
-    """Return one memory of two streams, such as two regions, with matched identities.
+    """Return one memory of two streams, such as two regions, with matched clusters.
 
-    Clusters of both that are nearer than lambda are one identity, matched one to one at the lowest
-    cost; it keeps the number that it has in `memory`. All others of `other` get new numbers.
+    Clusters of both that are nearer than lambda are matched one to one at the lowest cost, and keep
+    their ID in `memory`. All others of `other` get new IDs.
 
     Parameters
     ----------
     memory, other : Memory
-        What both streams remember, with the same penalties and space: begin both from one memory,
-        or give these.
+        Memories of two streams with the same penalties and space.
 
     Returns
     -------
     memory : Memory
-        What both remember together; `DynamicMeans.from_memory` continues with it.
+        The merged memory; `DynamicMeans.from_memory` continues from it.
     new_ids : array of int
-        For each identity of `other` its number from now on: ``new_ids[labels]``.
+        The new ID of each cluster of `other`: ``new_ids[labels]``.
+
+    See Also
+    --------
+    Memory : What is merged.
+    DynamicMeans.from_memory : Continue from the result.
 
     Examples
     --------

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dynmeans.follow.clusterers import OURS, check_method, method_text
+from dynmeans.follow.clusterers import DYNMEANS, check_method, method_text
 from dynmeans.follow.partial_penalties import NAMED, PartialPenalties, fold_penalties
 from dynmeans.inputs.fields import choice, option
 from dynmeans.inputs.input_error import InputError
@@ -82,6 +82,17 @@ class ModelConfig:
         Every other parameter of `DynamicMeans` but how it is run: the fields of a model
         configuration, and those of its penalties (`new_penalty`, `max_gap`, `motion` and so on).
 
+    See Also
+    --------
+    DynamicMeans : Takes the same parameters.
+    RunConfig : A model configuration, with the source of a run.
+
+    References
+    ----------
+    .. [1] T. Campbell, M. Liu, B. Kulis, J. P. How and L. Carin, "Dynamic Clustering via
+       Asymptotics of the Dependent Dirichlet Process Mixture", Advances in Neural Information
+       Processing Systems 26, 2013.
+
     Examples
     --------
     >>> model_config = ModelConfig(new_penalty=4.0, max_gap=5)
@@ -119,16 +130,22 @@ class ModelConfig:
         '(features with a period); "cosine" (by angle, on leading axes with "cosine:30"); '
         '"landmarks" (kernel); or groups of features, "0.1*geo(lat,lon) + cyclic:24(hour)".',
         str,
+        command_help='Mapping from rows to points: raw, standard, robust, auto, geo, "cyclic:24", '
+        '"cosine:30", landmarks, or groups of features, "0.1*geo(lat,lon) + cyclic:24(hour)". '
+        "Learned from the first windows.",
         check=_space,
     )
     method: Any = option(
-        OURS,
+        DYNMEANS,
         'Clusterer of each batch: "dynmeans"; a scikit-learn clusterer, as an object or by '
         'name, such as "dbscan(eps=0.3)" or "hdbscan" (min_cluster_size: 0.6 times the square '
         "root of the number of rows, if not given), whose clusters are matched one-to-one to the "
         'remembered clusters and whose noise is labeled -1; or "detections", if every row is '
         "one object.",
         str,
+        command_help='Clusterer of each window: "dynmeans"; a scikit-learn clusterer by name, such '
+        'as "hdbscan" or "dbscan(eps=0.3)", matched one-to-one to the remembered '
+        'clusters; or "detections", if every row is one object.',
         check=check_method,
     )
     n_init: int = option(
@@ -211,7 +228,7 @@ class ModelConfig:
                 "cannot be combined with {new_penalty} unless {families=True}",
                 got=self.n_clusters,
             )
-        if self.method != OURS:
+        if self.method != DYNMEANS:
             where = f"{{method={method_text(self.method)!r}}}"
             unused = ("n_clusters", "revival", "n_init", "search", "families")
             self.reject_fields(where, unused, "It is for the clusters of {method='dynmeans'}.")
@@ -317,7 +334,7 @@ _KINDS = {
 
 
 def add_parameter_docs(cls: type[Interface]) -> type[Interface]:
-    """Write the parameters of a class into its docstring, in place of ``{model_config}``."""
+    """Replace ``{model_config}`` in the docstring of a class by its parameters."""
     if cls.__doc__ is not None:  # as it is under python -OO
         own = [one for name, one in PARAMETERS.items() if name in signature(cls).parameters]
         lines = [*(line for one in own for line in _format_parameter(one)), *_EXECUTION]

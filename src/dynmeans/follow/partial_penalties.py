@@ -171,7 +171,7 @@ NAMED = {one.name: one for one in fields(PartialPenalties) if one.name != "base"
 def fold_penalties(penalties: object = AUTO, **named: Any) -> PartialPenalties:
     """Return the penalties that the arguments of an interface give, as one value.
 
-    `penalties` are a `Penalties`, lambda as a number, or "auto"; `named` are fields beside it.
+    `penalties` are a `Penalties`, lambda as a number, or "auto"; `named` are further fields.
     """
     named = {name: value for name, value in named.items() if value is not None}
     if isinstance(penalties, PartialPenalties):

@@ -8,7 +8,7 @@ import numpy as np
 from dynmeans.algorithm.forecast import Forecast, forecast
 from dynmeans.engine.batch import AnyBatch
 from dynmeans.engine.execution import DEFAULT, Execution
-from dynmeans.follow.courses import on_course
+from dynmeans.follow.curved_motion import on_course
 from dynmeans.follow.finder import finder_of
 from dynmeans.follow.follow import leave_out_noise, make_plan
 from dynmeans.follow.init_memory import map_batch

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn import cluster, mixture
 from sklearn.base import clone
 
-from dynmeans.follow.clusterers import DETECTIONS, NOISE, OURS, method_text
+from dynmeans.follow.clusterers import DETECTIONS, DYNMEANS, NOISE, method_text
 from dynmeans.inputs.input_error import InputError
 
 _PLAIN = bool | int | float | str | None
@@ -80,8 +80,8 @@ def _known_clusterers() -> dict[str, Any]:
 def _read(name: str, text: str) -> tuple[str, dict[str, Any]]:
     """Return the clusterer that a text names, and its parameters; nothing of it is executed."""
     rule = (
-        f"must be {OURS!r}, {DETECTIONS!r}, or a clusterer of scikit-learn with plain values, such "
-        "as 'hdbscan' or 'dbscan(eps=0.3)'"
+        f"must be {DYNMEANS!r}, {DETECTIONS!r}, or a clusterer of scikit-learn with plain values, "
+        "such as 'hdbscan' or 'dbscan(eps=0.3)'"
     )
     try:
         node = ast.parse(text.strip(), mode="eval").body
@@ -106,7 +106,7 @@ def _read(name: str, text: str) -> tuple[str, dict[str, Any]]:
 
 
 def _to_text(clusterer: Any) -> Any:
-    """Return a clusterer of scikit-learn with plain parameters as text, any other as it is."""
+    """Return a clusterer of scikit-learn with plain parameters as text, any other unchanged."""
     word = type(clusterer).__name__.lower()
     if type(clusterer) is not _known_clusterers().get(word):
         return clusterer

@@ -1,4 +1,4 @@
-"""The usual penalty of a space, beside a coarser and a finer one: how many clusters each gives."""
+"""The usual penalty of a space, with a coarser and a finer one: how many clusters each gives."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -47,10 +47,10 @@ def usual_choice(
     tried = [_candidate(model_config, value, batches, gaps) for value in penalties.values()]
     counts = {name: one.n_clusters_total for name, one in zip(_LEVELS, tried, strict=True)}
     kind = "texts" if space.has_noise else "vectors"
-    told = [format_count(counts[name], "cluster") for name in ("coarse", "fine")]
+    numbers = [format_count(counts[name], "cluster") for name in ("coarse", "fine")]
     reason = (
         f"This cosine suits most {kind}; half of it ({{new_penalty}} {penalties['coarse']:.3g}) "
-        f"gives {told[0]}, twice ({{new_penalty}} {penalties['fine']:.3g}) {told[1]}."
+        f"gives {numbers[0]}, twice ({{new_penalty}} {penalties['fine']:.3g}) {numbers[1]}."
     )
     return Suggestion(
         tried[0],

@@ -11,7 +11,7 @@ import pyarrow as pa
 from dynmeans.engine import groups as native_groups
 from dynmeans.engine.execution import Execution
 from dynmeans.engine.guard import ClusterLimitError
-from dynmeans.follow.courses import check_motion
+from dynmeans.follow.curved_motion import check_motion
 from dynmeans.follow.defaults import make_model_config
 from dynmeans.follow.init_memory import memory_from_clusters
 from dynmeans.follow.memory import Memory
@@ -40,19 +40,23 @@ _DIRECT = ("new_penalty", "revival_penalty", "drift", "revival", "motion", "movi
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupResult:
-    """Every key of a frame clustered.
+    """The result of `fit_groups`: labels and states of every key.
 
     Attributes
     ----------
     labels : IntArray of shape (n_rows,)
-        Identity of each row's cluster, in the order of the frame's rows; every key counts its
-        clusters from 0.
+        Cluster ID of each row of the frame; the IDs of each key begin at 0.
     states : GroupStates
-        What each key remembers; give it as `state` to a later call to continue.
+        The clusters of each key; pass it as `state` to a later call to continue.
     batch_table : pyarrow.Table
         One row for each batch of each key: its size, clusters, passes and cost.
     model_config : ModelConfig
-        What every key was followed by.
+        The parameters of every key.
+
+    See Also
+    --------
+    fit_groups : Returns it.
+    dynmeans.groups.GroupStates : The states of all keys.
     """
 
     labels: IntArray

@@ -14,9 +14,13 @@ _SEPARATOR = "\x1f"  # ends a part of a key of several columns
 
 
 def key_seed(seed: int, key: Key) -> int:
-    """Return the `random_state` of the estimator that stands for one key.
+    """Return the `random_state` with which an estimator gives the labels of one key.
 
     It is a checksum of the key as text, begun with `seed` (decision 0511).
+
+    See Also
+    --------
+    fit_groups : Clusters every key with this seed.
 
     Examples
     --------

@@ -27,7 +27,7 @@ class ArgumentText(str):
     """A sentence with names of Python arguments; `render` uses the names of another interface.
 
     ``{max_gap}`` and ``{on_missing='drop'}`` stand for arguments, empty braces, with a format if
-    need be, for the values; nothing in these is taken for an argument.
+    need be, for the values; nothing in these is an argument.
 
     >>> text = ArgumentText("{max_gap} must be greater than 1, got {!r}.", 0.5)
     >>> text

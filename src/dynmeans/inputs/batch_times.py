@@ -113,7 +113,7 @@ def _list_values(value: Any) -> list[Any]:
 
 
 def _length(name: str, value: Any) -> float:
-    """Return a length of time in microseconds, a number as it is."""
+    """Return a length of time in microseconds, a number unchanged."""
     if isinstance(value, np.timedelta64):
         return float(value / np.timedelta64(1, "us"))
     if isinstance(value, timedelta):
@@ -122,7 +122,7 @@ def _length(name: str, value: Any) -> float:
 
 
 def parse_batch_time(value: Any) -> Any:
-    """Return a date, a number or a name; None as it is.
+    """Return a date, a number or a name; None unchanged.
 
     >>> parse_batch_time(date(2026, 3, 1)), parse_batch_time(3), parse_batch_time("Monday")
     (datetime.datetime(2026, 3, 1, 0, 0), 3.0, 'Monday')

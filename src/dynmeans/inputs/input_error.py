@@ -36,11 +36,11 @@ class InputError(ValueError):
         begin = f"{{{argument}}}" + ("" if rule.startswith(":") else " ") if argument else ""
         tail = "" if got is _NOTHING else ", got {!r}"
         end = "." if not rule.endswith("?") else ""
-        told = (*values, *(() if got is _NOTHING else (got,)))
+        filled = (*values, *(() if got is _NOTHING else (got,)))
         template = hint.template if isinstance(hint, ArgumentText) else hint
         extra = hint.values if isinstance(hint, ArgumentText) else ()
         way_out = f" {template}" if template else ""
-        super().__init__(ArgumentText(f"{begin}{rule}{tail}{end}{way_out}", *told, *extra))
+        super().__init__(ArgumentText(f"{begin}{rule}{tail}{end}{way_out}", *filled, *extra))
         self.argument, self.value = argument, None if got is _NOTHING else got
         self.rule, self.hint = str(ArgumentText(rule, *values)), str(ArgumentText(template, *extra))
 

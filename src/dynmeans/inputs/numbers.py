@@ -78,7 +78,7 @@ def check_count(name: str, value: Any, at_least: int = 1, at_most: int | None = 
 
 
 def check_finite_array(name: str, value: Any, n_dimensions: int) -> npt.NDArray[np.float64]:
-    """Return an array of finite numbers with so many dimensions, none of length 0, or refuse it."""
+    """Return an array of finite numbers with this number of dimensions, or refuse it."""
     array = np.asarray(value)
     if array.dtype.kind not in "iuf" or array.ndim != n_dimensions or not array.size:
         rule = f"must be numbers in {n_dimensions} dimensions"

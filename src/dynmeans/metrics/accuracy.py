@@ -1,4 +1,4 @@
-"""Label accuracy: in each step, with correct tracking, over all time; weighted if asked."""
+"""Label accuracy: in each step, with correct tracking, over all time; optionally weighted."""
 
 import numpy as np
 
@@ -39,6 +39,12 @@ def accuracy_per_step(true: Batches, found: Batches, weights: Batches | None = N
     accuracy_global : The same, with one match for all steps.
     accuracy_frozen : The measure of the paper.
     ari_per_step : Agreement of pairs of points.
+
+    References
+    ----------
+    .. [1] T. Campbell, M. Liu, B. Kulis, J. P. How and L. Carin, "Dynamic Clustering via
+       Asymptotics of the Dependent Dirichlet Process Mixture", Advances in Neural Information
+       Processing Systems 26, 2013.
 
     Examples
     --------
@@ -97,6 +103,12 @@ def accuracy_global(true: Batches, found: Batches, weights: Batches | None = Non
     --------
     accuracy_per_step : The same, with each step matched separately.
     idf1 : The share of clusters instead of points.
+
+    References
+    ----------
+    .. [1] T. Campbell, M. Liu, B. Kulis, J. P. How and L. Carin, "Dynamic Clustering via
+       Asymptotics of the Dependent Dirichlet Process Mixture", Advances in Neural Information
+       Processing Systems 26, 2013.
 
     Examples
     --------

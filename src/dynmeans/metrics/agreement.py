@@ -40,6 +40,10 @@ def ari_per_step(true: Batches, found: Batches) -> float:
     ari_global : The same for all steps together.
     accuracy_per_step : The share of correctly labeled points.
 
+    References
+    ----------
+    .. [1] L. Hubert and P. Arabie, "Comparing partitions", Journal of Classification 2, 1985.
+
     Examples
     --------
     >>> ari_per_step([[0, 0, 1, 1], [0, 0, 1, 1]], [[5, 5, 6, 6], [6, 6, 5, 5]])
@@ -58,6 +62,10 @@ def ari_global(true: Batches, found: Batches) -> float:
     --------
     ari_per_step : The same for each step separately.
     accuracy_global : The share of correctly labeled points.
+
+    References
+    ----------
+    .. [1] L. Hubert and P. Arabie, "Comparing partitions", Journal of Classification 2, 1985.
 
     Examples
     --------

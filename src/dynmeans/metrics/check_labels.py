@@ -17,7 +17,7 @@ NO_CLUSTER = -1  # as a found label: the point was put in no cluster
 class ScoredPoints(NamedTuple):
     """The points that count, step after step; unlabeled ones and those of weight 0 do not.
 
-    Labels are numbered from 0 in their sorted order; `NO_CLUSTER` stays as it is.
+    Labels are numbered from 0 in their sorted order; `NO_CLUSTER` is unchanged.
     """
 
     steps: IntArray

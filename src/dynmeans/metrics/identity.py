@@ -21,7 +21,12 @@ _CONTINUING = 1000.0  # outweighs any similarity: a match of the step before is 
 
 
 class HotaScores(NamedTuple):
-    """HOTA and its two parts, each the mean over the thresholds 0.05, 0.10, ..., 0.95."""
+    """HOTA and its two parts, each the mean over the thresholds 0.05, 0.10, ..., 0.95.
+
+    See Also
+    --------
+    hota : Returns them.
+    """
 
     hota: float
     assa: float
@@ -138,6 +143,11 @@ def id_switches(true: Batches, found: Batches, weights: Batches | None = None) -
     fragmentations : Number of interruptions.
     idf1 : The share of clusters with the right ID.
 
+    References
+    ----------
+    .. [1] K. Bernardin and R. Stiefelhagen, "Evaluating Multiple Object Tracking Performance: The
+       CLEAR MOT Metrics", EURASIP Journal on Image and Video Processing, 2008.
+
     Examples
     --------
     >>> id_switches([[0, 0], [0, 0], [0, 0]], [[7, 7], [7, 7], [8, 8]])
@@ -155,6 +165,11 @@ def fragmentations(true: Batches, found: Batches, weights: Batches | None = None
     See Also
     --------
     id_switches : Number of changes of ID.
+
+    References
+    ----------
+    .. [1] K. Bernardin and R. Stiefelhagen, "Evaluating Multiple Object Tracking Performance: The
+       CLEAR MOT Metrics", EURASIP Journal on Image and Video Processing, 2008.
 
     Examples
     --------

@@ -50,6 +50,12 @@ def tracking_report(
     --------
     tune : Choose the penalties by one of these scores.
 
+    References
+    ----------
+    .. [1] T. Campbell, M. Liu, B. Kulis, J. P. How and L. Carin, "Dynamic Clustering via
+       Asymptotics of the Dependent Dirichlet Process Mixture", Advances in Neural Information
+       Processing Systems 26, 2013.
+
     Examples
     --------
     Two clusters, well divided in both batches, but their identities change places.

@@ -1,6 +1,6 @@
 """Particle learning (Carvalho et al., 2010): resample on the predictive, then propagate.
 
-The particles take in the points of a batch one by one. Their labels are draws from the same
+The particles process the points of a batch one by one. Their labels are draws from the same
 posterior as that of `dynmeans.mixture.gibbs`, exact as the number of particles grows, and the
 mean predictive densities multiply to an unbiased estimate of sum_z f(z) p(y | z).
 """

@@ -23,7 +23,7 @@ _MANY_POINTS = 10.0  # that tell a variance
 # Half a Gaussian has a contact of 3.5 with the other half, a part of a bar 6, a Gaussian with one
 # five deviations away 12.5.
 _IN_CONTACT = 8.0
-_FEWEST_IN_CONTACT, _MOST_IN_CONTACT = 5, 2000  # points of a cluster, clusters of a batch
+_MIN_IN_CONTACT, _MAX_IN_CONTACT = 5, 2000  # points of a cluster, clusters of a batch
 _MANY_TOUCH = 0.35  # of the points
 
 
@@ -50,13 +50,13 @@ def find_warnings(
 
 
 def _remedies(hint: Hint | None, is_joined: bool, number: str = "") -> str:
-    """What may help and can be given: not what was given, and a method only in place of it."""
+    """What may help and can be given: not what was given, and a method only instead of it."""
     ways = [] if is_joined else ["join clusters that touch with {families=True}"]
     if hint is None and number:
         ways.append(f"set the expected number of clusters with {number}")
     place = "" if hint is None else " instead of {n_clusters}"
-    told = ", ".join([*ways, f"{'or ' if ways else ''}try {{method='hdbscan'}}{place}"])
-    return f"{told[0].upper()}{told[1:]}."
+    message = ", ".join([*ways, f"{'or ' if ways else ''}try {{method='hdbscan'}}{place}"])
+    return f"{message[0].upper()}{message[1:]}."
 
 
 def _check_dominant_feature(points: Points) -> ArgumentText | None:
@@ -175,8 +175,8 @@ def _contacts(rows: FloatArray, labels: IntArray) -> tuple[FloatArray, FloatArra
     The variance is that of its points along the line between the two.
     """
     names, places, n = np.unique(labels, return_inverse=True, return_counts=True)
-    many = np.flatnonzero(n >= _FEWEST_IN_CONTACT)
-    if not 2 <= len(many) <= _MOST_IN_CONTACT:
+    many = np.flatnonzero(n >= _MIN_IN_CONTACT)
+    if not 2 <= len(many) <= _MAX_IN_CONTACT:
         return np.empty(0), np.empty(0)
     means = np.column_stack([np.bincount(places, column) for column in rows.T]) / n[:, None]
     squares = cdist(means[many], means[many], "sqeuclidean")

@@ -18,7 +18,7 @@ class Hint(NamedTuple):
     is_joined: bool
 
     def is_near(self, found: float) -> bool:
-        """Whether so many clusters in a batch are as many as asked for, but for a third.
+        """Whether this number of clusters in a batch is the requested one, within a third.
 
         >>> Hint(4, 6, False).is_near(7.9), Hint(4, 6, False).is_near(8.1)
         (True, False)
@@ -26,15 +26,15 @@ class Hint(NamedTuple):
         return not (self.is_coarse(found) or self.is_fine(found))
 
     def is_coarse(self, found: float) -> bool:
-        """Whether so many are too few by more than a third."""
+        """Whether this number is too few by more than a third."""
         return found < self.low / _ABOUT
 
     def is_fine(self, found: float) -> bool:
-        """Whether so many are too many by more than a third."""
+        """Whether this number is too many by more than a third."""
         return found > self.high * _ABOUT
 
     def is_met(self, found: float) -> bool:
-        """Whether so many clusters in a batch will do; too many may be joined.
+        """Whether this number of clusters in a batch is acceptable; too many may be joined.
 
         >>> Hint(4, 4, False).is_met(5), Hint(4, 4, False).is_met(9), Hint(4, 4, True).is_met(9)
         (True, False, True)

@@ -20,7 +20,7 @@ _MARGIN = 2.0  # Later batches have points a bit farther away.
 def hold_together(trials: Trials, chosen: Setting) -> Setting:
     """Return a coarser lambda if all pieces of a single batch touch; else the one chosen.
 
-    A batch by itself shows no other batch in which its pieces would part. Lambda is then the
+    A single batch does not show whether its pieces part in another one. Lambda is then the
     largest squared distance of a point of the cloud from its mean, so that none opens a cluster.
     """
     points = trials.points

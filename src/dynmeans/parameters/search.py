@@ -102,7 +102,7 @@ def search_near(trials: Trials, hint: Hint) -> Setting:
 
 
 def _search_number(trials: Trials, n_clusters: float, motion: int) -> Setting:
-    """Return the setting that gives about so many clusters in a batch; gaps and reach as ever."""
+    """Return the setting that gives about this number of clusters in a batch."""
     if trials.points.n_batches == 1:
         return _level_of_number(trials, replace(_DEFAULTS, motion=motion), n_clusters)
     best = _level_of_number(trials, replace(_USUAL, motion=motion), n_clusters)

@@ -64,7 +64,7 @@ def suggest_penalties(
     sample_weight : sequence of array-like of shape (n_points,), optional
         For each batch one weight per row, or None.
     max_gap, reach : float, optional
-        Value to use as it is. Default: it is chosen.
+        Value to use. Default: it is chosen.
     n_clusters : float or pair of float, optional
         Expected number of clusters per batch, or a range. If the free choice gives another number,
         `new_penalty` is changed to give approximately this one. A larger number gives smaller
@@ -94,6 +94,10 @@ def suggest_penalties(
     suggest : The same, with all candidates and an explanation.
     tune : Choose penalties with labels.
     DynamicMeans : Chooses penalties itself, if none are given.
+
+    References
+    ----------
+    .. [1] J. Rissanen, "Modeling by shortest data description", Automatica 14, 1978.
 
     Examples
     --------
@@ -134,6 +138,20 @@ def suggest(
     --------
     suggest_penalties : The penalties only; describes the parameters.
     dynmeans.plots.plot_suggestion : Draw the candidates.
+
+    References
+    ----------
+    .. [1] J. Rissanen, "Modeling by shortest data description", Automatica 14, 1978.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dynmeans import suggest
+    >>> rng = np.random.default_rng(0)
+    >>> batches = [rng.normal([[0.0]] * 20 + [[9.0]] * 20, 0.2) for _ in range(10)]
+    >>> found = suggest(batches)
+    >>> found.chosen.n_clusters_total, found.warnings
+    (2, ())
     """
     if getattr(batches, "ndim", 0) == 2:
         raise ValueError(
@@ -162,7 +180,7 @@ def suggest_checked(
 ) -> Suggestion:
     """As `suggest`, for checked batches; texts call a batch `batch_noun`.
 
-    With `families` clusters will be joined: a number asked for is one of families.
+    With `families` clusters will be joined: a number requested is one of families.
     """
     if max_gap is not None:
         max_gap = check_number("max_gap", max_gap, above=1, infinity_allowed=True)

@@ -16,7 +16,7 @@ N_WHOLE = N_SEARCHED
 
 
 def subsample(batches: list[Batch], n_points: int) -> list[Batch]:
-    """Return at most so many points in all, the same number of each batch that has as many.
+    """Return at most this many points in all, the same number of each batch that has as many.
 
     Rows are taken by a hash of what they hold, so that their order changes nothing.
 
@@ -53,9 +53,9 @@ def drop_outliers(
         return batches, ()
     points = np.concatenate([batch.points for batch in filled]).astype(np.float64)
     weights = np.concatenate([batch.masses for batch in filled])
-    told = points[weights > 0]
-    told = told[:: max(1, len(told) // _N_TOLD)]
-    is_odd = find_outliers(points, *quartiles(told, np.ones(len(told))))
+    rows = points[weights > 0]
+    rows = rows[:: max(1, len(rows) // _N_TOLD)]
+    is_odd = find_outliers(points, *quartiles(rows, np.ones(len(rows))))
     odd_rows = is_odd.any(axis=1) & (weights > 0)
     n_odd = int(np.count_nonzero(odd_rows))
     if not 0 < n_odd <= FEW * len(points):

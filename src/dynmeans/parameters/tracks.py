@@ -73,7 +73,7 @@ class Points:
         )
 
     def pool_tracks(self, n_batches: int) -> "Points":
-        """Return the same points with so many batches at a time as one."""
+        """Return the same points with this many batches at a time as one."""
         starts = np.append(self.starts[:-1:n_batches], self.starts[-1])
         rows = np.split(self.rows, starts[1:-1])
         weights = np.split(self.weights, starts[1:-1])

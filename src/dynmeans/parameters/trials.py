@@ -118,7 +118,7 @@ class Trials:
         return self._labels[key]
 
     def pool(self, n_batches: int) -> None:
-        """Describe so many batches as one from now on."""
+        """Describe this many batches as one from now on."""
         self._candidates[self.n_pooled] = self.candidates
         self.n_pooled, self._pooled = n_batches, self.points.pool_tracks(n_batches)
         self.candidates = self._candidates.get(n_batches, {})

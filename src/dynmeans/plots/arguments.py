@@ -139,7 +139,7 @@ def batch_edges(times: FloatArray) -> FloatArray:
 
 
 def plain_name(name: str) -> str:
-    r"""Return a cluster's name as text that is drawn as it is: no formula, not too long.
+    r"""Return a cluster's name as text that is drawn literally: no formula, not too long.
 
     >>> print(plain_name("cost in $"))
     cost in \$

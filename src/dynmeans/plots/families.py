@@ -1,4 +1,4 @@
-"""Families: the tree of identities beside their lives, row by row, in the color of the family."""
+"""Families: the tree of identities with their lifetimes, row by row, in the color of the family."""
 
 import math
 from collections.abc import Sequence

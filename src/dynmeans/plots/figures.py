@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 
 class ShownFigure(Figure):
-    """A figure that a notebook shows by itself, whether pyplot was loaded or not."""
+    """A figure that a notebook displays, whether pyplot was loaded or not."""
 
     is_shown = False  # by the call that made it: the cell must not show it again
 

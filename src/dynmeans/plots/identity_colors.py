@@ -32,6 +32,10 @@ _RGBA = to_rgba_array([*PALETTE, UNASSIGNED_COLOR])
 def identity_color(cluster_id: int) -> str:
     """Return the color of a cluster; gray for -1, points that belong to none.
 
+    See Also
+    --------
+    identity_marker : The marker of a cluster.
+
     Examples
     --------
     >>> identity_color(0), identity_color(8), identity_color(-1)
@@ -44,6 +48,10 @@ def identity_color(cluster_id: int) -> str:
 def identity_rgba(cluster_ids: npt.ArrayLike) -> FloatArray:
     """Return the colors of many clusters, one row of red, green, blue and opacity for each.
 
+    See Also
+    --------
+    identity_color : The color of a cluster.
+
     Examples
     --------
     >>> identity_rgba([0, 4]).round(2).tolist()
@@ -55,6 +63,10 @@ def identity_rgba(cluster_ids: npt.ArrayLike) -> FloatArray:
 
 def identity_marker(cluster_id: int) -> str:
     """Return the marker of a cluster; a small dot for -1.
+
+    See Also
+    --------
+    identity_color : The color of a cluster.
 
     Examples
     --------

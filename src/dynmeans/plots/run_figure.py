@@ -68,7 +68,7 @@ def run_figure(
 
 
 def _tree_figure(run: Run, ax: Axes | None, figsize: tuple[float, float] | None) -> Figure:
-    """Draw how subclusters join, up to the level shown, and beside that their lives."""
+    """Draw how subclusters join, up to the level shown, and their lifetimes."""
     evidence, levels = getattr(run.memory, "evidence", None), run.levels
     if evidence is None or levels is None:
         raise InputError("kind", "'tree' needs a run of joined clusters", hint="See {level}.")

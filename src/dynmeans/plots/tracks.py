@@ -164,7 +164,7 @@ def _project(rows: FloatArray, time: float, columns: tuple[int, ...]) -> FloatAr
 
 
 def _arrows(record: StepRecord, columns: tuple[int, ...]) -> FloatArray:
-    """Take the velocities in the coordinates of the figure; time goes on by one."""
+    """Take the velocities in the coordinates of the figure; time advances by one."""
     if record.velocities is None:
         return np.empty((0, 2))
     if len(columns) == 2:

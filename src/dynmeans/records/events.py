@@ -7,27 +7,38 @@ KINDS = ("born", "moved", "vanished", "returned", "forgotten", "split", "merged"
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing that happened to one cluster.
+    """A change of one cluster in one batch.
 
     Attributes
     ----------
     kind : str
-        ``born``: first seen. ``moved``: seen in the last batch and in this one. ``vanished``:
-        seen in the last batch, not in this one. ``returned``: seen again after a gap.
-        ``forgotten``: dropped from memory, it cannot come back. ``split``: a new cluster took
-        over a part of an old one. ``merged``: a vanished cluster's points went to another.
-        ``joined``: a family turned out to belong to an older one; both numbers are of families.
+        ``born``: a new cluster has points. ``moved``: active in the last batch and in this one.
+        ``vanished``: active in the last batch, not in this one. ``returned``: active again after a
+        gap. ``forgotten``: dropped from memory; it cannot return. ``split``: a new cluster took
+        over a part of an older one. ``merged``: its points went to another cluster. ``joined``:
+        a family was merged into an older one; both IDs are of families.
     cluster_id : int
-        Whom it happened to; in a split the new cluster, in a merger the vanished one.
+        ID of the cluster; of a split the new cluster, of a merge the vanished one.
     other_id : int, optional
-        In a split the cluster it came from, in a merger the one it went to.
+        Of a split the older cluster, of a merge the one that received the points.
     displacement : float, optional
-        How far the center moved since last seen; for ``moved`` and ``returned``.
+        Distance between the last center and this one; for ``moved`` and ``returned``.
     gap : float, optional
-        Steps of time since last seen; for ``returned``.
+        Steps since the cluster was last active; for ``returned``.
     speed : float, optional
-        How far the cluster moves in a step of time, where clusters keep a course; for ``moved``
-        and ``returned``.
+        Distance per step with constant velocity; for ``moved`` and ``returned``.
+
+    See Also
+    --------
+    History : Has the events of every batch.
+    DynamicMeans : `events_` has those of the last batch.
+
+    Examples
+    --------
+    >>> from dynmeans import DynamicMeans
+    >>> model = DynamicMeans(1.0, random_state=0).partial_fit([[0.0], [5.0]]).partial_fit([[5.5]])
+    >>> [(event.kind, event.cluster_id) for event in model.events_]
+    [('moved', 1), ('vanished', 0)]
     """
 
     kind: str

@@ -54,6 +54,18 @@ class Families:
     nearest_family_distance : FloatArray of shape (n_identities,)
         How far that is, squared.
 
+    See Also
+    --------
+    find_families : Makes them from labels.
+    DynamicMeans : `families_` with `families=True`.
+
+    References
+    ----------
+    .. [1] C. C. Aggarwal, J. Han, J. Wang and P. S. Yu, "A Framework for Clustering Evolving Data
+       Streams", VLDB, 2003.
+    .. [2] F. Cao, M. Ester, W. Qian and A. Zhou, "Density-Based Clustering over an Evolving Data
+       Stream with Noise", SIAM International Conference on Data Mining, 2006.
+
     Examples
     --------
     A bar of points that was cut into three identities, and one far away:
@@ -112,7 +124,7 @@ class Families:
         )
 
     def cut(self, level: float) -> "Families":
-        """Return the families at another level; at -8 each identity is by itself."""
+        """Return the families at another level; at -8 nothing is merged."""
         return replace(self, level=check_number("level", level, infinity_allowed=True))
 
     def cut_to(self, n_families: float) -> "Families":

@@ -29,24 +29,38 @@ _GROUP_ARRAYS = ("next_ids", "n_steps", "times", "last_batches")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupStates(Mapping[Key, ClusterState]):
-    """C_t of every key: a mapping from keys, in increasing order, to their `ClusterState`.
+    """The states of many streams: a mapping from keys, in increasing order, to `ClusterState`.
 
     Attributes
     ----------
     key_list : list
         The keys: integers or text, or tuples of them where several columns make the key.
     starts : IntArray of shape (n_keys + 1,)
-        Where the clusters of each key begin in the arrays of clusters, and the end of the last.
+        First row of each key in the arrays of clusters, and the end of the last.
     ids, centers, weights, ages, counts : arrays
         The clusters of all keys, as in `ClusterState`, key after key.
     velocities, velocity_covariances : arrays, optional
-        Those of all keys, as in `ClusterState`; None where clusters keep no course.
+        Those of all keys, as in `ClusterState`; None for random walks.
     next_ids, n_steps, times : arrays of shape (n_keys,)
         As `next_id`, `n_steps` and `time` of `ClusterState`.
     last_batches : array of shape (n_keys,)
         Value of the batch column in the last batch of each key; zeros without such a column.
     settings : dict
         How the states were made: columns, penalties, seed. A later call must agree with it.
+
+    See Also
+    --------
+    fit_groups : Returns and continues them.
+    ClusterState : The state of one key.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from dynmeans import fit_groups
+    >>> frame = pd.DataFrame({"pump": ["a", "a", "b"], "x": [0.0, 9.0, 5.0]})
+    >>> states = fit_groups(frame, by="pump", new_penalty=1.0, random_state=0).states
+    >>> {key: state.n_clusters for key, state in states.items()}
+    {'a': 2, 'b': 1}
     """
 
     key_list: list[Key]

@@ -23,7 +23,7 @@ _FILE_VERSION = 1
 
 
 class Recordable(Protocol):
-    """A step that makes its record when it is asked to."""
+    """A step that makes its record on access."""
 
     @property
     def after(self) -> ClusterState:
@@ -49,7 +49,13 @@ class History:
     Attributes
     ----------
     cluster_names : dict of int to str
-        Names of clusters, for figures; empty unless you put some there.
+        Names of clusters, for figures; empty unless you set them.
+
+    See Also
+    --------
+    Event : A change of one cluster.
+    DynamicMeans.fit_sequence : Returns a history.
+    dynmeans.plots.plot_timeline : Draws one.
 
     Examples
     --------

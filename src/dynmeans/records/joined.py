@@ -1,4 +1,4 @@
-"""Records of clusters in place of those of their subclusters."""
+"""Records of clusters instead of those of their subclusters."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator

@@ -34,7 +34,7 @@ class MixtureParameters:
     prior_variance : float
         rho. Variance of new clusters around it, along each axis; above 0.
     log_concentration, log_survival : float, optional
-        The logarithms of alpha and q in place of `concentration` and `survival`, which may then
+        The logarithms of alpha and q instead of `concentration` and `survival`, which may then
         be below the smallest number above 0. Otherwise they follow from these.
 
     Examples
@@ -116,7 +116,7 @@ class MixtureState(ClusterRows):
     next_id : int
         Identity the next new cluster will get.
     n_steps : int
-        Batches taken in so far, empty ones included.
+        Batches processed so far, empty ones included.
     time : float
         t. Steps of time so far; `n_steps` unless batches came at other intervals.
     last_counts : FloatArray of shape (n_clusters,)

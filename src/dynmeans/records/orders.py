@@ -17,19 +17,24 @@ def check_search(search: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class VisitingOrders:
-    """In which orders Algorithm 2 visits the rows of each batch: by a keyed hash of their content.
+    """The orders in which Algorithm 2 visits rows: by a keyed hash of their content.
 
-    The same in memory, on a GPU and on a Dask cluster, in whatever order the rows come. The orders
-    are computed where they are used, batch by batch.
+    They do not depend on the order of the rows, and are the same in memory, on a GPU and on Dask.
 
     Attributes
     ----------
     seed : int
-        The key, from 0 to 2**64 - 1. With the number of the batch it seeds each batch by itself.
+        The key, from 0 to 2**64 - 1. Each batch is seeded by this and its number.
     n_init : int
-        Orders to try; the one of lowest cost is kept.
+        Number of orders; the result of lowest cost is kept. A larger value takes proportionally
+        longer.
     search : {"paper", "split", "deep"}
-        Whether the search ends with Algorithm 2, splits what is plainly two, or makes all moves.
+        Algorithm 2 only; then clear splits; or all moves of the deep search.
+
+    See Also
+    --------
+    step : Takes them.
+    DynamicMeans : Makes them from `random_state` and `n_init`.
 
     Examples
     --------

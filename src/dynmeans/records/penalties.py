@@ -27,31 +27,33 @@ _DIRECT, _BEHAVIOR = ("revival_penalty", "drift"), ("max_gap", "reach")
 
 @dataclass(frozen=True, slots=True, init=False)
 class Penalties:
-    """lambda with Q and tau, or lambda with N_Q and k_tau; the other pair is derived.
+    """The penalties of Dynamic Means: lambda, with Q and tau or with N_Q and k_tau [1]_.
+
+    Of the two pairs, the one that is not given is derived.
 
     Parameters
     ----------
     new_penalty : float
-        lambda. Squared distance beyond which a point opens a new cluster; greater than 0.
+        lambda. Squared distance beyond which a point starts a new cluster; greater than 0. A larger
+        value gives fewer, larger clusters.
     revival_penalty : float, optional
-        Q. Squared distance that each batch unseen adds to reviving a cluster; 0 or more.
+        Q. Squared distance that each inactive step adds to the cost of a revival; 0 or more.
     drift : float, optional
-        tau. How fast the memory of a position fades, per batch; 0 or more.
+        tau. Rate at which a remembered position loses weight, per step; 0 or more.
     max_gap : float, optional
-        N_Q. A cluster comes back if fewer steps than this have passed since it was last seen, the
-        one in which it returns counted: 6.8 allows five missed batches in between, 5 allows
-        three, 2 none. Greater than 1, infinity for never forgetting.
+        N_Q. A cluster can return if fewer steps have passed since it was last active: 6.8 allows
+        five missed batches, 5 allows three, 2 none. Greater than 1; infinity never forgets.
     reach : float, optional
-        k_tau. Squared distance, in units of lambda, over which a cluster seen in the last
-        batch is still recognized; at least 1.
+        k_tau. How far a cluster may move between two batches: a squared distance in units of
+        lambda, at least 1. A larger value tracks faster clusters.
     revival : {"paper", "exact"}
-        The cost of reviving a cluster: equation 5 of the paper, or the true rise of the cost.
+        Cost of reviving a cluster: equation 5 of the paper, or the exact increase of the cost.
     motion : {"random_walk", "constant_velocity"}
-        Whether a cluster is expected where it was, as in the paper, or where its velocity takes
-        it. With "constant_velocity", `reach` is how far one may be from where it is expected, for
-        one that has kept its course long; the less is known of its velocity, the farther.
-    moving : sequence of int, optional
-        Features that keep a course, where `motion` is "constant_velocity"; all by default.
+        Whether a cluster is expected at its last position, as in the paper, or at the position
+        extrapolated from its velocity. With "constant_velocity", `reach` limits the deviation from
+        the prediction, and is larger while the velocity is uncertain.
+    moving_features : sequence of int, optional
+        Features that have a velocity with "constant_velocity"; all by default.
 
     Attributes
     ----------
@@ -59,6 +61,17 @@ class Penalties:
         Whether the center of a cluster is the mean of its points, or that mean scaled to length
         1, for points of length 1 that are compared by their cosine. The space of the points
         decides: "sphere" in the space "cosine". See `with_centers`.
+
+    See Also
+    --------
+    suggest_penalties : Choose them from data without labels.
+    tune : Choose them with labels.
+
+    References
+    ----------
+    .. [1] T. Campbell, M. Liu, B. Kulis, J. P. How and L. Carin, "Dynamic Clustering via
+       Asymptotics of the Dependent Dirichlet Process Mixture", Advances in Neural Information
+       Processing Systems 26, 2013.
 
     Examples
     --------

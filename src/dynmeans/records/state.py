@@ -20,34 +20,46 @@ _COURSES = ("velocities", "velocity_covariances")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClusterState(ClusterRows):
-    """C_t: every remembered cluster, one row each, oldest identity first.
+    """The remembered clusters as arrays, one row each, in order of their IDs (C_t of [1]_).
 
-    The arrays are copied in and read-only: a state is a value.
+    The arrays are read-only copies: a state is a value.
 
     Attributes
     ----------
     ids : IntArray of shape (n_clusters,)
-        Identity of each cluster for life; never reused.
+        ID of each cluster; never reused.
     centers : FloatArray of shape (n_clusters, n_features)
-        theta. Position when last seen.
+        theta. Position in the last batch in which the cluster was active.
     weights : FloatArray of shape (n_clusters,)
         w. Confidence in that position, in units of observations.
     ages : FloatArray of shape (n_clusters,)
         dt as the next batch will see it if it comes one step later; 1 means seen in the
         last batch.
     next_id : int
-        Identity the next new cluster will get.
+        ID of the next new cluster.
     n_steps : int
-        t. Batches taken in so far, empty ones included.
+        t. Number of batches so far, empty ones included.
     counts : FloatArray of shape (n_clusters,)
-        n when last seen, in observations; the weights where it is not given.
+        n in that batch, in observations. Default: `weights`.
     time : float
         Steps of time so far: the sum of all `elapsed`.
     velocities : FloatArray of shape (n_clusters, n_features), optional
-        v. Distance a step when last seen; None where clusters keep no course.
+        v. Distance per step; None for random walks.
     velocity_covariances : FloatArray of shape (n_clusters, 2), optional
         P12 and P22. Covariance of position and velocity, and variance of velocity, of each axis in
-        units of the noise; None where clusters keep no course.
+        units of the noise; None for random walks.
+
+    See Also
+    --------
+    Clustering : The result of one batch.
+    Memory : The state with its space, penalties and seed.
+    step : Takes a state and returns the next one.
+
+    References
+    ----------
+    .. [1] T. Campbell, M. Liu, B. Kulis, J. P. How and L. Carin, "Dynamic Clustering via
+       Asymptotics of the Dependent Dirichlet Process Mixture", Advances in Neural Information
+       Processing Systems 26, 2013.
 
     Examples
     --------
@@ -95,27 +107,42 @@ def _empty(n_features: int) -> ClusterState:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clustering:
-    """One batch clustered: K_t, Z_t and L_t.
+    """The result of one batch: labels, active clusters and cost (Z_t, K_t and L_t of the paper).
 
     Attributes
     ----------
     labels : IntArray of shape (n_points,)
-        z. Identity of each point's cluster. -1 only for a point of weight 0 that no cluster
-        would take. A Dask array in the chunks of the batch, where that was on a cluster.
+        z. Cluster ID of each point; -1 only for a point of weight 0 that would start a new
+        cluster. A Dask array for a Dask batch.
     ids : IntArray of shape (n_active,)
-        Identities of the clusters seen in this batch, in increasing order.
+        IDs of the active clusters, in increasing order.
     counts : array of shape (n_active,)
         n. Points of each, as integers; their total weight, as floats, if weights were given.
     centers : FloatArray of shape (n_active, n_features)
         theta. Positions in this batch.
     cost : float
-        L_t of the restart that was kept.
+        L_t with the visiting order of lowest cost.
     n_iter : int
-        Passes that restart made over the batch.
+        Number of passes with that order.
     cost_trace : FloatArray of shape (n_iter,)
         L_t after every pass; it never rises.
     execution : str
-        What ran the step: "native", "reference", "gpu" or "dask". Every one gives the same bits.
+        Backend: "native", "reference", "gpu" or "dask". The result is the same.
+
+    See Also
+    --------
+    step : Returns it with the next state.
+    ClusterState : The remembered clusters after the batch.
+
+    Examples
+    --------
+    >>> from dynmeans import ClusterState, Penalties, VisitingOrders, step
+    >>> state = ClusterState.empty(n_features=1)
+    >>> penalties = Penalties(1.0, max_gap=5, reach=1.5)
+    >>> orders = VisitingOrders(0, 1)
+    >>> state, clustering = step([[0.0], [0.2], [9.0]], state, penalties, orders=orders)
+    >>> clustering.labels.tolist(), clustering.counts.tolist()
+    ([1, 1, 0], [1, 2])
     """
 
     labels: IntArray

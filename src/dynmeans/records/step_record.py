@@ -16,7 +16,7 @@ class StepRecord:
     step : int
         Number of the batch, from 0.
     time : float
-        Steps of time taken in, the batch's own `elapsed` included.
+        Steps so far, the batch's own `elapsed` included.
     labels : IntArray of shape (n_points,)
         Identity of each row.
     ids, counts, centers, weights, ages : arrays with one row for each cluster seen

@@ -106,8 +106,8 @@ class Suggestion:
         """The explanation, one parameter a sentence."""
         if not self.has_scale:
             alike = "All points are equal, so no scale can be learned from them: "
-            told = f"{{new_penalty}} {self.penalties.new_penalty:g} is a placeholder."
-            return [ArgumentText(alike + told)]
+            message = f"{{new_penalty}} {self.penalties.new_penalty:g} is a placeholder."
+            return [ArgumentText(alike + message)]
         return [*self._parameters_in_words(), self._describe_result()]
 
     def compare_n_clusters(self, n_clusters: float, n_batches: int) -> ArgumentText | None:
@@ -137,14 +137,14 @@ class Suggestion:
             )
             return [ArgumentText(text) for text in words]
         forgotten = "a cluster without points for this many steps is forgotten."
-        told = "no cluster is ever forgotten." if p.max_gap == math.inf else forgotten
+        message = "no cluster is ever forgotten." if p.max_gap == math.inf else forgotten
         since = (
             f"since the last {self.batch_noun}"
             if p.motion == "random_walk"
             else "from the prediction"
         )
         moved = self.format_distance(max(p.reach, 0.0) * p.new_penalty)
-        words.append(f"{{max_gap}} {p.max_gap:.3g}: {told}")
+        words.append(f"{{max_gap}} {p.max_gap:.3g}: {message}")
         words.append(
             f"{{reach}} {p.reach:.3g}: one that has moved by up to {moved} {since} is recognized."
         )

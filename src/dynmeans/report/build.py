@@ -50,7 +50,7 @@ def report_data(
     scores: Mapping[str, float] | None = None,
     title: str = "Clusters over time",
 ) -> ReportData:
-    """Gather what a report shows, thinned so that the page stays below 5 MB.
+    """Collect the data of a report; points are sampled so that the page stays below 5 MB.
 
     Parameters
     ----------
@@ -59,19 +59,24 @@ def report_data(
     points : sequence of array-like of shape (n_points, n_features), optional
         All points of every batch in the history. Without, only centers are drawn.
     samples : iterable of Sample, optional
-        In place of `points`, some points of every batch: what `Run.samples` yields.
+        Some points of every batch instead of `points`, as from `Run.samples`.
     feature_names : sequence of str, optional
         Names of the features, by default those of the history; the first 8 can be chosen as
-        axes, or fewer where room is short.
+        axes, or fewer if there are many clusters.
     times : sequence of datetime, of float or of str, optional
-        When each batch came. Dates without a time zone are taken and shown as they are; text
-        names the batches, which then stand at the history's times. By default those of the history.
+        When each batch came. Dates without a time zone are shown unchanged; text
+        names the batches, which keep the times of the history. By default those of the history.
     parameters : mapping, optional
         Names and values to list on the page.
     scores : mapping of str to float, optional
         Scores against the truth, such as `metrics.tracking_report` returns.
     title : str
         Heading of the page.
+
+    See Also
+    --------
+    write_report : Write the page to a file.
+    dynmeans.report.from_run.run_report : The data of a run.
 
     Examples
     --------
@@ -122,7 +127,7 @@ def report_data(
 def _fit_space(
     tables: RecordTables, choices: list[tuple[int, int]], room: float
 ) -> tuple[int, IntArray, float]:
-    """Return how many features can be axes, which clusters fit, and how many points beside."""
+    """Return the number of features that can be axes, the clusters that fit, and their points."""
     n_clusters = len(np.unique(tables.ids))
     for n_kept, n_axes in choices:
         ids, left = _select_clusters(tables, n_axes, room)

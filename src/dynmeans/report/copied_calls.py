@@ -74,7 +74,7 @@ def _row_arguments(run: Run) -> dict[str, Any]:
 
 
 def _model_arguments(run: Run) -> dict[str, Any]:
-    """Return the parameters that `dynmeans.cluster` would not take by itself for these rows."""
+    """Return the parameters that `dynmeans.cluster` would not choose for these rows."""
     config = run.config
     if config.source.get("text"):
         kind = TEXTS

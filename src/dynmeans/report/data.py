@@ -194,8 +194,8 @@ class ReportData:
 
     def with_descriptions(self, descriptions: Mapping[int, Iterable[str]]) -> "ReportData":
         """Return the same report, with sentences about clusters that are shown and searched."""
-        told = {int(k): tuple(map(str, texts)) for k, texts in descriptions.items()}
-        return replace(self, descriptions=told)
+        texts_by_id = {int(k): tuple(map(str, texts)) for k, texts in descriptions.items()}
+        return replace(self, descriptions=texts_by_id)
 
     def with_names(self, names: Mapping[int, str]) -> "ReportData":
         """Return the same report, with clusters called by these names."""

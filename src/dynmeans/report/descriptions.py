@@ -12,7 +12,7 @@ _N_APART = 3
 
 def descriptions(profiles: Profiles, n_bytes: int = DESCRIPTION_BYTES) -> dict[int, list[str]]:
     """Return distinctive features and typical rows of clusters, as far as there is room."""
-    told: dict[int, list[str]] = {}
+    by_cluster: dict[int, list[str]] = {}
     for row in np.argsort(-np.asarray(profiles.lifetimes.n_points), kind="stable").tolist():
         sentences = [
             *_apart(profiles, row),
@@ -23,8 +23,8 @@ def descriptions(profiles: Profiles, n_bytes: int = DESCRIPTION_BYTES) -> dict[i
         if n_bytes < 0:
             break
         if sentences:
-            told[int(profiles.ids[row])] = sentences
-    return told
+            by_cluster[int(profiles.ids[row])] = sentences
+    return by_cluster
 
 
 def _apart(profiles: Profiles, row: int) -> list[str]:
@@ -41,11 +41,11 @@ def _apart(profiles: Profiles, row: int) -> list[str]:
 
 def _format_terms(profiles: Profiles, row: int) -> list[str]:
     cluster_id = int(profiles.ids[row])
-    told = []
+    lines = []
     for name, telling in profiles.terms.items():
         if values := telling.values_of(cluster_id):
-            told.append(f"{name}: {', '.join(values)}")
-    return told
+            lines.append(f"{name}: {', '.join(values)}")
+    return lines
 
 
 def _typical(profiles: Profiles, row: int) -> list[str]:

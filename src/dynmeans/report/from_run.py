@@ -1,4 +1,4 @@
-"""The report of a run folder, also while the run goes on."""
+"""The report of a run folder, also while the run grows."""
 
 import os
 from collections.abc import Sequence
@@ -137,7 +137,7 @@ def run_report(
         counts=_counts(run),
         calls=copied_calls(run),
         pinned=frozenset(edits.pinned),
-        descriptions={k: tuple(told) for k, told in texts.items()},
+        descriptions={k: tuple(message) for k, message in texts.items()},
         suggested_matches=[(link.cluster_id, link.other_id, link.gap) for link in links],
         notes=tuple(notes),
         summary=tuple(changes_of(run)),

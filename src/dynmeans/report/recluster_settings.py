@@ -88,7 +88,7 @@ def pieces_of(space: Space, features: list[int], weight: float = 1.0) -> list[An
     >>> pieces_of(Geo(), [0, 1])
     [{'kind': 'geo', 'features': [0, 1], 'unit': 'km', 'weight': 1.0}]
     """
-    told: dict[str, Any] = {"unit": space.unit, "weight": weight}
+    common: dict[str, Any] = {"unit": space.unit, "weight": weight}
     if isinstance(space, Mixed):
         groups = [
             pieces_of(g.space, [features[int(f)] for f in g.features], weight * g.weight)
@@ -97,13 +97,13 @@ def pieces_of(space: Space, features: list[int], weight: float = 1.0) -> list[An
         return None if None in groups else [piece for group in groups for piece in group or ()]
     if isinstance(space, Geo):
         ordered = features[::-1] if space.longitude_first else features
-        return [{"kind": "geo", "features": ordered, **told}]
+        return [{"kind": "geo", "features": ordered, **common}]
     if isinstance(space, Cyclic):
         angle = {"kind": "angle", "period": space.period}
-        return [{**angle, "features": [feature], **told} for feature in features]
+        return [{**angle, "features": [feature], **common} for feature in features]
     if isinstance(space, Cosine) and space.axes is None and space.mean is None:
-        return [{"kind": "direction", "features": features, **told}]
+        return [{"kind": "direction", "features": features, **common}]
     if isinstance(space, Raw | Standard):
         spread = space.spread.tolist() if isinstance(space, Standard) else [1.0] * len(features)
-        return [{"kind": "scaled", "features": features, "scales": spread, **told}]
+        return [{"kind": "scaled", "features": features, "scales": spread, **common}]
     return None

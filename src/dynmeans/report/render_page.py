@@ -31,7 +31,7 @@ STYLES = (
 SCRIPTS = (
     "data/numbers.js",
     "data/elements.js",
-    "data/looks.js",
+    "data/style.js",
     "data/families.js",
     "data/cluster.js",
     "data/store.js",
@@ -62,11 +62,11 @@ SCRIPTS = (
     "parts/contents.js",
     "parts/details.js",
     "parts/event_list.js",
-    "parts/facts.js",
+    "parts/run_info.js",
     "parts/remedies.js",
     "parts/summary.js",
     "parts/transport.js",
-    "parts/beside.js",
+    "parts/compare.js",
     "parts/level_pictures.js",
     "parts/downloads.js",
     "parts/permalink.js",
@@ -74,7 +74,7 @@ SCRIPTS = (
     "main.js",
 )
 # Of a page on which other scales can be tried; the worker has scripts of its own.
-ENGINE_SCRIPTS = ("engine/spaces.js", "engine/trial.js", "engine/panel.js")
+ENGINE_SCRIPTS = ("engine/spaces.js", "engine/recluster.js", "engine/panel.js")
 WORKER_SCRIPTS = ("engine/engine.js", "engine/worker.js")
 NOTEBOOK_SCRIPT = "notebook/view.js"  # around the page, in a notebook
 LIVE_SCRIPTS = ("live/editing.js", "live/live.js")  # of a page that a server feeds
@@ -96,10 +96,15 @@ def render_report(
 ) -> str:
     """Return the page as text: the same text for the same data.
 
-    With `beside`, the page shows two reports side by side, which move through time together.
+    With `compare_with`, the page shows two reports side by side, which move through time together.
     A live page, given the `run_id` of its run, asks the server that it came from for more, and
     for nothing else. A page with the parameters of the clustering (`with_recluster`) has an engine
-    of its own, with which readers try other scales, unless `engine` is False.
+    of its own, with which readers try other scales, unless `recluster` is False.
+
+    See Also
+    --------
+    write_report : Write the page to a file.
+    report_data : Make the data.
 
     Examples
     --------
@@ -138,19 +143,38 @@ def write_report(
     compare_with: ReportData | None = None,
     recluster: bool = True,
 ) -> Path:
-    """Write the page to one file, replacing an old one only once all is on disk.
+    """Write the page to one file; an existing file is replaced when the new one is complete.
 
     Parameters
     ----------
     data : ReportData
-        What `report_data` returned.
+        The result of `report_data`.
     path : str or path
-        Where to write; its folder must exist. It is returned.
-    beside : ReportData, optional
-        Another report to show beside it.
-    engine : bool
-        Whether readers can try other scales on the page, if the data have how they were
-        clustered; adds about 200 kB.
+        Path of the file; its folder must exist.
+    compare_with : ReportData, optional
+        Another report, shown side by side.
+    recluster : bool
+        Whether readers can try other scales on the page, if the data contain the parameters of
+        the clustering; adds about 200 kB.
+
+    Returns
+    -------
+    Path
+        The path of the file.
+
+    See Also
+    --------
+    report_data : Make the data.
+    render_report : Return the page as text.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from dynmeans import DynamicMeans
+    >>> from dynmeans.report import report_data, write_report
+    >>> _, history = DynamicMeans(1.0, random_state=0).fit_sequence([[[0.0], [9.0]], [[9.2]]])
+    >>> write_report(report_data(history), tempfile.mkdtemp() + "/report.html").name
+    'report.html'
     """
     return write_page(path, lambda: render_report(data, compare_with, recluster=recluster))
 
@@ -192,7 +216,7 @@ def fill_template(name: str, parts: Mapping[str, str]) -> str:
 
 
 def encode_engine() -> str:
-    """Return the module and the code of its worker, as text that no page can run by itself."""
+    """Return the module and the code of its worker, as text that a page does not run."""
     module = gzip.compress(WASM_MODULE.read_bytes(), 9, mtime=0)
     code = concat_page_files(*WORKER_SCRIPTS).replace("</", "<\\/")
     return _ENGINE.format(code=code, module=base64.b64encode(module).decode("ascii"))

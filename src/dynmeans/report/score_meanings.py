@@ -20,7 +20,7 @@ _MEANINGS = {
 
 
 def format_scores(scores: Mapping[str, float]) -> tuple[Score, ...]:
-    """Put each score beside its meaning; one that is not known here has none."""
+    """Join each score with its meaning; one that is not known here has none."""
     return tuple(
         Score(str(name), float(value), _MEANINGS.get(name, "")) for name, value in scores.items()
     )

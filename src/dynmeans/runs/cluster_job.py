@@ -13,7 +13,7 @@ import numpy as np
 
 from dynmeans.engine.batch import Batch
 from dynmeans.families.levels import FINE
-from dynmeans.follow.clusterers import DETECTIONS, OURS
+from dynmeans.follow.clusterers import DETECTIONS, DYNMEANS
 from dynmeans.follow.defaults import TEXTS, VECTORS, defaults_of
 from dynmeans.follow.memory import Memory
 from dynmeans.follow.model_config import ModelConfig
@@ -233,19 +233,21 @@ class ClusterJob:
 
     def _is_joined(self, model_config: ModelConfig) -> bool:
         """Return whether evidence is gathered for joining; texts have levels of their own."""
-        if model_config.method != OURS and self.level not in (None, FINE):
+        if model_config.method != DYNMEANS and self.level not in (None, FINE):
             rule = "is for clusters of {method='dynmeans'}"
             raise InputError("level", rule, got=self.level)
-        if self.windows.text is not None or model_config.method != OURS:
+        if self.windows.text is not None or model_config.method != DYNMEANS:
             return False
         if model_config.is_open and find_space(model_config.space).centers == "sphere":
             return False
         return self.level not in (None, FINE) or (self.level is None and model_config.is_open)
 
     def may_be_detections(self, model_config: ModelConfig) -> bool:
-        """Return whether nothing was asked for that rows which are objects do not have."""
+        """Return whether no option was set that detections do not support."""
         is_free = (
-            self.level is None and model_config.n_clusters is None and model_config.method == OURS
+            self.level is None
+            and model_config.n_clusters is None
+            and model_config.method == DYNMEANS
         )
         is_free &= self.windows.text is None and model_config.space == "raw"
         return is_free and model_config.penalties == ModelConfig().penalties
@@ -253,7 +255,7 @@ class ClusterJob:
     def _with_defaults(self, model_config: ModelConfig, kind: str) -> ModelConfig:
         usual = defaults_of("cluster", kind)
         # Another clusterer makes no search.
-        unused = {"search", "n_init"} if model_config.method != OURS else set()
+        unused = {"search", "n_init"} if model_config.method != DYNMEANS else set()
         names = [name for name in self.unset_fields if name not in unused]
         return replace(model_config, **{name: usual[name] for name in names})
 
@@ -262,11 +264,11 @@ class ClusterJob:
         exists = (self.out / DATABASE).exists() and not overwrite
         exists = exists and (resume is True or not self._is_empty())
         if resume and not exists:
-            told = "{resume=True}: there is no run {!r} to resume."
-            raise FileNotFoundError(ArgumentText(told, str(self.out)))
+            message = "{resume=True}: there is no run {!r} to resume."
+            raise FileNotFoundError(ArgumentText(message, str(self.out)))
         if resume is False and exists:
-            told = "{!r} already contains a run; {overwrite=True} replaces it."
-            raise FileExistsError(ArgumentText(told, str(self.out)))
+            message = "{!r} already contains a run; {overwrite=True} replaces it."
+            raise FileExistsError(ArgumentText(message, str(self.out)))
         return exists
 
     def _check_replacement(self, overwrite: bool) -> None:
@@ -459,7 +461,9 @@ def _as_chosen(config: RunConfig, folder: Path) -> RunConfig:
     """Return the configuration with the method that the run chose when it was made."""
     with Run.open(folder) as run:
         is_chosen = run.has_windows and run.config.model_config.method == DETECTIONS
-    return _of_detections(config) if is_chosen and config.model_config.method == OURS else config
+    return (
+        _of_detections(config) if is_chosen and config.model_config.method == DYNMEANS else config
+    )
 
 
 def _objects(share: float) -> ArgumentText:

@@ -17,7 +17,12 @@ N_KEPT = 200  # rows of each window, for pictures, profiles and families
 
 @dataclass(frozen=True, slots=True)
 class RunConfig:
-    """What decides the result of a run; fixed when its folder is made.
+    """The configuration that decides the result of a run; fixed when its folder is created.
+
+    See Also
+    --------
+    Run.create : Takes it.
+    ModelConfig : The part that every interface shares.
 
     Examples
     --------

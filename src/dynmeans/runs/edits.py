@@ -227,7 +227,7 @@ class Editing:
         show_level(self._store, name)
 
     def split_cluster(self, cluster_id: int, *, author: str | None = None) -> Edit:
-        """Show the subclusters of a cluster by themselves; no label is modified."""
+        """Show the subclusters of a cluster separately; no label is modified."""
         _check_known(self._store, cluster_id)
         if cluster_id not in self.edits.merged.values():
             hint = "A smaller {new_penalty} finds more."

@@ -12,7 +12,7 @@ from dynmeans.runs.store.run_tables import count_windows
 from dynmeans.runs.store.store import Store
 
 _ENTRY = "levels"  # of the manifest
-_MOST_TIME = 0.1  # for finding levels, in units of the time of the rest
+_MAX_TIME = 0.1  # for finding levels, in units of the time of the rest
 NO_JOINS: Mapping[int, int] = MappingProxyType({})
 
 
@@ -53,7 +53,7 @@ def write_levels(
     noise: float | None = None,
     hint: Any = None,
 ) -> StoredLevels:
-    """Find the levels anew from the evidence so far; by default the level shown stays."""
+    """Find the levels again from the evidence so far; by default the level shown stays."""
     before = read_levels(store) or StoredLevels(DEFAULT)
     memory = store.memory()
     wanted = before.chosen if chosen is None else check_level(chosen)
@@ -95,7 +95,7 @@ class LevelsInTime:
     def after_commit(self) -> None:
         """Find the levels, unless that took too much of the time so far."""
         now = time.monotonic()
-        if self._spent <= _MOST_TIME * (now - self._began - self._spent):
+        if self._spent <= _MAX_TIME * (now - self._began - self._spent):
             self._find()
             self._spent += time.monotonic() - now
 

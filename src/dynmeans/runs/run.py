@@ -49,9 +49,15 @@ OnWindow = Callable[[StepRecord, Window], None]
 
 
 class Run(Editing, AbstractContextManager["Run"]):
-    """A clustering that lives in a folder: durable, resumable, readable while it is written.
+    """A clustering that is stored in a folder: it survives crashes, and can be read while it grows.
 
     Make one with `Run.create` or `Run.open`; use it in a ``with`` block.
+
+    See Also
+    --------
+    dynmeans.cluster : Clusters a table in one call; its result has a run folder.
+    dynmeans.runs.RunConfig : What is fixed when a run is created.
+    dynmeans.runs.Window : The input of `process`.
 
     Examples
     --------
@@ -119,7 +125,7 @@ class Run(Editing, AbstractContextManager["Run"]):
 
     @property
     def has_windows(self) -> bool:
-        """Whether a window was taken in: from then on the configuration stays."""
+        """Whether a window was processed: from then on the configuration stays."""
         return self._store.has_windows
 
     def set_initial_memory(self, memory: Memory | None) -> None:
@@ -137,7 +143,7 @@ class Run(Editing, AbstractContextManager["Run"]):
         n_threads: int | None = None,
         on_suggestion: OnSuggestion = log_suggestion,
     ) -> int:
-        """Cluster windows and make the result durable; return how many were taken in.
+        """Cluster windows and make the result durable; return how many were processed.
 
         Parameters
         ----------
@@ -150,9 +156,9 @@ class Run(Editing, AbstractContextManager["Run"]):
             Called with the record and the window after each step, before it is durable. If it
             raises, all windows up to this one are committed, unless there is a `idempotency_key`.
         commit_seconds : float
-            Windows are committed in groups, at least this often; 0 commits each by itself.
+            Windows are committed in groups, at least this often; 0 commits each separately.
         after_commit : callable, optional
-            Called after each of these commits, but for the one that an error leads to.
+            Called after each of these commits, except the one that an error leads to.
         n_threads : int, optional
             Threads of a step; the result never depends on it.
         on_suggestion : callable
@@ -178,7 +184,7 @@ class Run(Editing, AbstractContextManager["Run"]):
     def process_all(
         self, windows: "Windows | LiveWindows", *, stop: Event | None = None, **options: Any
     ) -> int:
-        """Take in all windows of a source, or until `stop`, and note where it ended."""
+        """Process all windows of a source, or until `stop`, and note where it ended."""
         stream = windows if stop is None else until_stopped(windows, stop)
         n_windows = self.process(stream, **options)
         if windows.position != self.position or windows.n_dropped_rows or windows.n_late_rows:
@@ -211,7 +217,7 @@ class Run(Editing, AbstractContextManager["Run"]):
     def labels(
         self, *, first_step: int = 0, last_step: int | None = None, frame: str = "pandas"
     ) -> Any:
-        """One row for each row taken in: step, row_id, time, cluster_id, distance.
+        """One row for each row processed: step, row_id, time, cluster_id, distance.
 
         `distance` is to the cluster's center, in the units of the clustering. `time`, `row` and
         `truth` are there where the windows had them.
@@ -330,7 +336,7 @@ class Run(Editing, AbstractContextManager["Run"]):
 
     @property
     def store(self) -> Store:
-        """The files of the run, for what is kept beside the clustering."""
+        """The files of the run, for what is stored besides the clustering."""
         return self._store
 
     @property

@@ -1,4 +1,4 @@
-"""Ending between two windows because someone asked for it."""
+"""Ending between two windows because the user requested it."""
 
 import threading
 from collections.abc import Iterable, Iterator
@@ -7,7 +7,7 @@ from dynmeans.runs.reading.window import Window
 
 
 class StoppedError(Exception):
-    """The work was ended from outside; all windows taken in so far are committed."""
+    """The work was ended from outside; all windows processed so far are committed."""
 
 
 def until_stopped(windows: Iterable[Window], stop: threading.Event) -> Iterator[Window]:

@@ -41,7 +41,7 @@ def vectors_of(source: Mapping[str, Any]) -> Callable[[Window], Window]:
 
 
 def _as_vectors(table: WordTable, window: Window) -> Window:
-    """Return the window with vectors in place of texts; zeros for a text without a word."""
+    """Return the window with vectors instead of texts; zeros for a text without a word."""
     if window.texts is None:
         return window
     vectors = table.transform(window.texts)
@@ -63,7 +63,7 @@ class Texts:
         self._topics = Topics(topics_of(store, known) if known else None)
 
     def as_vectors(self, window: Window) -> Window:
-        """Return the window with vectors in place of texts."""
+        """Return the window with vectors instead of texts."""
         return _as_vectors(self._table, window)
 
     def add_to(
@@ -73,9 +73,9 @@ class Texts:
         texts, self._table.last = self._table.last, None
         if texts is None:  # a window of vectors
             return
-        told = self._topics.add(record.labels, texts, distances, self._table.seen_in)
-        commit.topics |= {k: (k, *self._topics.by_id[k].to_row()) for k in told}
-        commit.topic_words += [(record.step, k, words) for k, words in told.items() if words]
+        message = self._topics.add(record.labels, texts, distances, self._table.seen_in)
+        commit.topics |= {k: (k, *self._topics.by_id[k].to_row()) for k in message}
+        commit.topic_words += [(record.step, k, words) for k, words in message.items() if words]
         self._topics.keep(ids)
         changed, forgotten = self._table.take_changes()
         for word in forgotten:

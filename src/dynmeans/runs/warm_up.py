@@ -38,8 +38,8 @@ def read_warm_up(windows: Iterable[Window], taken: list[Window] | None = None) -
         n_filled += window.n_points > 0
         n_points += window.n_points
         if time.monotonic() - last > _SECONDS:  # a live source
-            told = "choosing parameters: %d of %d windows, %d of %d rows buffered."
-            _log.warning(told, n_filled, N_BATCHES, n_points, N_POINTS)
+            message = "choosing parameters: %d of %d windows, %d of %d rows buffered."
+            _log.warning(message, n_filled, N_BATCHES, n_points, N_POINTS)
             last = time.monotonic()
         if n_filled >= N_BATCHES and n_points >= N_POINTS:
             break
@@ -78,7 +78,7 @@ class BufferedWindows:
     """Windows of which the `first` were read, to be read again; iterate over it once.
 
     With `is_live` rows are gone once they are read: an `error` then waits until the windows before
-    it are taken in, as it does where nothing is read ahead.
+    it are processed, as it does where nothing is read ahead.
     """
 
     def __init__(self, windows: Any, *, is_live: bool) -> None:
@@ -105,6 +105,6 @@ class BufferedWindows:
 
 
 def raise_on_first_read(error: Exception) -> Iterator[Window]:
-    """Raise an error in place of the first window."""
+    """Raise an error instead of the first window."""
     raise error
     yield

@@ -113,7 +113,7 @@ class WindowProcessor:
     def _take_next(
         self, stream: Iterator[Window], idempotency_key: str | None
     ) -> tuple[Window, Step, StepRecord] | None:
-        """Step on the next window. If that fails, what was taken in before is committed first."""
+        """Process the next window. If that fails, earlier windows are committed first."""
         with self._committing_first(idempotency_key):
             window = next(stream, None)
             if window is None:

@@ -104,7 +104,7 @@ class _Api:
 
     async def _events(self, run_id: str, step: int) -> Any:
         yield "retry: 1000\n\n"
-        n_edits, told = -1, step
+        n_edits, message = -1, step
         while run_id == self._feed.run_id and step <= self._feed.last_step:
             try:
                 if (now := self._feed.n_edits) != n_edits:
@@ -114,13 +114,13 @@ class _Api:
                 while self._feed.last_step > step:
                     step, chunk = await self._feed.chunk_after(run_id, step)
                     yield b"id: %d\nevent: windows\ndata: %b\n\n" % (step, chunk)
-                if told < step:
-                    told, fields = await self._feed.summary(run_id)
+                if message < step:
+                    message, fields = await self._feed.summary(run_id)
                     yield f"event: summary\ndata: {_json_text(fields)}\n\n"
             except (OSError, ValueError):  # replaced, as the feed will see, or away for a moment
                 await asyncio.sleep(_PAUSE_SECONDS)
                 continue
-            seconds = _ALIVE_SECONDS if told >= step else _SUMMARY_PAUSE
+            seconds = _ALIVE_SECONDS if message >= step else _SUMMARY_PAUSE
             await self._feed.wait(run_id, step, n_edits, seconds)
             yield ": still here\n\n"
         yield "event: run_replaced\ndata: {}\n\n"
@@ -159,7 +159,7 @@ def _json(value: Any, status: int = 200) -> Response:
 
 
 def _json_text(value: Any) -> str:
-    """Return JSON in which no text can be taken for a tag, wherever it is put."""
+    """Return JSON in which no text can be parsed as a tag."""
     text = json.dumps(_finite(value), default=str, allow_nan=False)
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 

@@ -66,7 +66,7 @@ class TimedConnection(H11Protocol):
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
-        """See that the client goes on reading."""
+        """Check that the client continues to read."""
         super().pause_writing()
         self._unread_since = self.loop.time()
         self._reading = self.loop.call_later(0.0, self._time_reading)  # once all is written

@@ -92,7 +92,7 @@ class RunFeed:
             self._changed = asyncio.Event()  # for what comes next
 
     async def wait(self, run_id: str, step: int, n_edits: int, seconds: float) -> None:
-        """Return once there is more than a reader has, or after so many seconds."""
+        """Return once there is more than a reader has, or after this many seconds."""
         changed = self._changed
         if self.run_id != run_id or self.last_step > step or self.n_edits != n_edits:
             return
@@ -162,7 +162,7 @@ class RunFeed:
         return summary_fields(run, as_cli_options(str(run.folder)))
 
     async def page(self) -> str:
-        """Return the page, at most a minute or 500 windows old; it catches up by itself."""
+        """Return the page, at most a minute or 500 windows old; it then fetches what is newer."""
         return str(await self.read(self._render_page))
 
     def _render_page(self, run: Run) -> str:

@@ -1,4 +1,4 @@
-"""What the server answers, from an open run and what was asked: values for JSON."""
+"""What the server answers, from an open run and a request: values for JSON."""
 
 from collections.abc import Mapping
 from dataclasses import asdict

@@ -78,7 +78,7 @@ class Cosine(Space):
 
     @property
     def is_fitted(self) -> bool:
-        """Whether axes and mean are known, where they are asked for."""
+        """Whether axes and mean are known, if they are requested."""
         has_axes = self.n_axes is None or self.axes is not None
         return has_axes and (self.mean is not None or not self.is_centered)
 

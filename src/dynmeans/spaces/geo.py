@@ -85,14 +85,14 @@ class Geo(Space):
         numbers = array_module(rows)
         columns = numbers.asarray(rows, dtype=np.float64).T
         latitude, longitude = columns[::-1] if self.longitude_first else columns
-        for degrees, most, told in (
+        for degrees, most, message in (
             (latitude, 90.0, "latitudes from -90 to 90"),
             (longitude, 360.0, "longitudes from -180 to 360"),
         ):
             is_beyond = numbers.abs(degrees) > most
             if bool(is_beyond.any()):
                 row = int(numbers.argmax(is_beyond))
-                rule = f"'geo' needs {told}; row {{}} has {{:g}}"
+                rule = f"'geo' needs {message}; row {{}} has {{:g}}"
                 hint = "Without names the first feature is the latitude."
                 raise InputError("space", rule, row, float(degrees[row]), hint=hint)
         up, level = sin_and_cos(numbers, latitude * _DEGREE)

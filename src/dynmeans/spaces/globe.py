@@ -50,7 +50,7 @@ def wrap_differences(differences: FloatArray, periods: Sequence[float | None]) -
 def great_circle(start: FloatArray, end: FloatArray) -> FloatArray:
     """Return places (longitude, latitude) on the shortest way over the globe, ends included.
 
-    Longitudes go on beyond 180 where the way crosses it.
+    Longitudes exceed 180 where the way crosses it.
 
     >>> great_circle(np.array([170.0, 50.0]), np.array([-170.0, 50.0]))[-1].tolist()
     [190.0, 50.0]

@@ -165,7 +165,7 @@ def _spectral_map(landmarks: FloatArray, width: float | None) -> tuple[float, Fl
     """Return the width and the matrix from similarities to coordinates, one row for each.
 
     Of the random walk from landmark to landmark the slowest movements are kept: those between
-    groups that it hardly ever leaves. The number of groups follows from the widest gap between
+    groups that it rarely leaves. The number of groups follows from the widest gap between
     the rates; without a `width` that is also what chooses it.
     """
     squares = _squared_distances(landmarks, landmarks)

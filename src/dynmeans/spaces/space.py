@@ -26,8 +26,8 @@ class Space(ABC):
     unit : str
         What a distance between two points means; empty for the unit of the data.
     is_elementwise : bool
-        Whether `to_points` rounds each operation by itself, so that it gives the same bits on any
-        array as it is, on a GPU too; else rows there are mapped in memory.
+        Whether `to_points` rounds each operation separately, so that it gives the same bits on any
+        array unchanged, on a GPU too; else rows there are mapped in memory.
     supports_velocity : bool
         Whether a velocity means something.
     is_curved : bool
@@ -81,7 +81,7 @@ class Space(ABC):
         return self.name == learned.name
 
     def n_coordinates(self, n_features: int) -> int:
-        """Return how many coordinates a point has, for rows of so many features."""
+        """Return how many coordinates a point has, for rows of this many features."""
         return n_features
 
     def point_columns(self, features: tuple[int, ...]) -> tuple[int, ...]:
@@ -109,7 +109,7 @@ class Space(ABC):
         """Return small moves of points at `centers`, such as velocities, in units of the rows."""
 
     def extrapolate(self, centers: FloatArray, moves: FloatArray, elapsed: Any) -> Any:
-        """Return centers and moves after so many steps of each on its course."""
+        """Return centers and moves after this many steps of each on its course."""
         return centers + moves * np.reshape(elapsed, (-1, 1)), moves
 
     def format_distance(self, squared: float) -> str:

@@ -2,7 +2,7 @@
 
 A column's direction is 1,024 signs that follow from its number alone, so every batch and every
 machine projects it alike. The cosine of two rows is kept within about 0.03 (one standard deviation,
-1 / sqrt(1,024)). At most one block of rows is dense beside the result.
+1 / sqrt(1,024)). At most one block of rows is dense in addition to the result.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ def is_sparse(rows: Any) -> bool:
 
 
 def n_projected(n_columns: int) -> int:
-    """Return how many coordinates rows of so many columns get."""
+    """Return how many coordinates rows of this many columns get."""
     return min(n_columns, N_COORDINATES)
 
 
@@ -55,7 +55,7 @@ def refuse_sparse_texts(argument: str, rule: str, texts: Any) -> None:
 def project_rows(argument: str, matrix: Any) -> BatchArray:
     """Return the rows as float32, in at most 1,024 coordinates.
 
-    A matrix of no more columns is made dense as it is. Scaling a row scales its projection.
+    A matrix of no more columns is made dense. Scaling a row scales its projection.
 
     >>> from scipy.sparse import csr_array
     >>> project_rows("X", csr_array([[0.0, 2.0], [1.0, 0.0]])).tolist()

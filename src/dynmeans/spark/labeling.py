@@ -18,16 +18,19 @@ from dynmeans.runs.run import Run
 
 
 def assign_udf(memory: Any) -> Any:
-    """Return a pandas UDF that names the cluster of each row.
+    """Return a pandas UDF that labels each row without learning from it.
 
-    Nothing is changed. A row gets -1 where a new cluster would be cheaper, and null where a value
-    is missing. The memory travels to the executors with the function; dynmeans must be installed
-    there.
+    A row gets -1 if it would start a new cluster, and null if a value is missing. The memory is
+    sent to the executors with the function; dynmeans must be installed there.
 
     Parameters
     ----------
     memory : path, or Memory
         A run folder, a file written by `Memory.save`, or the memory itself.
+
+    See Also
+    --------
+    foreach_batch : Cluster a stream.
 
     Examples
     --------

@@ -73,12 +73,12 @@ def foreach_batch(
     features : list of str
         Columns of the points.
     time : str, optional
-        Column of times, timestamps or numbers, stored beside the labels.
+        Column of times, timestamps or numbers, stored with the labels.
     time_step : float or timedelta, optional
         Length of one step of time, counted from the latest row of one micro-batch to the latest of
         the next. By default each micro-batch comes one step after the one before.
     id : str, optional
-        Column of row names, integers or text, stored beside the labels.
+        Column of row names, integers or text, stored with the labels.
     weight : str, optional
         Column of weights.
     model_config : ModelConfig, optional
@@ -88,7 +88,11 @@ def foreach_batch(
     on_missing : {"error", "drop"}
         What to do with rows that lack a feature, a weight or a time.
     **parameters
-        The parameters of a `ModelConfig`, in place of one. {defaults}
+        The parameters of a `ModelConfig`, instead of one. {defaults}
+
+    See Also
+    --------
+    assign_udf : Label rows without learning from them.
 
     Examples
     --------

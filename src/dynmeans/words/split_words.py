@@ -28,7 +28,7 @@ def split_words(text: str) -> list[str]:
     """Return the words of a text in lower case: two letters and more, in their order.
 
     Tags, links, @names, plain numbers and "rt" are left out, a hashtag is a word, and of a
-    contraction the longer part is kept. Chinese, Japanese and Thai are taken in pairs of
+    contraction the longer part is kept. Chinese, Japanese and Thai are read in pairs of
     characters.
 
     >>> split_words("RT @ann: Iraq's <b>war</b> isn't over, 19 dead! #Sars http://t.co/x")

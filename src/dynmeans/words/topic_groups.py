@@ -1,4 +1,4 @@
-"""Topics of topics: fine clusters of texts in about as many groups as are asked for.
+"""Topics of topics: fine clusters of texts in about as many groups as are requested.
 
 Ward's method on the largest clusters, then k-means over all of them from where it ends. Both
 compare the directions of centers, less the mean direction of all texts. A cluster weighs the root
@@ -72,7 +72,7 @@ def topic_levels(
 ) -> dict[str, IntArray]:
     """Return a group for each cluster at three levels, each within the next coarser one.
 
-    fine: every cluster by itself. default: topics of ten rows and more, which smaller ones join by
+    fine: every cluster separately. default: topics of ten rows and more, which smaller ones join by
     the nearest direction, unless the cosine to its center is below `least_cosine`; or `n_groups`
     groups. coarse: about twenty groups of those.
 
@@ -134,7 +134,7 @@ def _k_means(directions: FloatArray, masses: FloatArray, centers: FloatArray) ->
 
 
 def _ward(rows: FloatArray, masses: FloatArray, n_groups: int) -> IntArray:
-    """Join the two groups whose union spreads least more, until so many are left."""
+    """Join the two groups whose union spreads least more, until this many are left."""
     rows, masses = rows.copy(), masses.copy()
     groups = np.arange(len(rows))
     squares = (rows * rows).sum(axis=1)

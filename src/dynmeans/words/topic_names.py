@@ -11,7 +11,7 @@ _MIN_SHARE = 0.25  # of the share of the first word, for another one
 def topic_name(
     words: Mapping[str, int], n_texts: int, seen_in: Mapping[str, int], n_all: int
 ) -> str:
-    """Name a topic of so many texts, of which `words` counts those that have each word.
+    """Name a topic of this many texts, of which `words` counts those that have each word.
 
     A word of the name is at least twice as frequent here as in the other of all `n_all` texts, of
     which `seen_in` have it. Of equally frequent words that which is rarer elsewhere comes first,
@@ -56,7 +56,7 @@ def new_words(
 
 
 def _join_words(words: Iterable[tuple[str, float]]) -> str:
-    """Join as many words as there is room for, as long as they matter beside the first."""
+    """Join as many words as there is room for, as long as they matter compared with the first."""
     name, best, n_words = "", 0.0, 0
     for word, value in words:
         best = best or value

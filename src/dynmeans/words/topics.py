@@ -11,9 +11,9 @@ import numpy as np
 from dynmeans.records.arrays import FloatArray, IntArray
 from dynmeans.words.topic_names import new_words, topic_name
 
-_MOST_WORDS = 40  # of a topic that are counted
-_MOST_RECENT = 3  # texts
-_MOST_CHARACTERS = 200  # of a text
+_MAX_WORDS = 40  # of a topic that are counted
+_MAX_RECENT = 3  # texts
+_MAX_CHARACTERS = 200  # of a text
 _GROWTH = 1.5  # times the texts that a topic had when it was named: then it is named again
 
 SeenIn = Callable[[Collection[str]], tuple[Mapping[str, int], int]]  # texts with a word, all texts
@@ -55,18 +55,18 @@ class Topic:
     def take_in(self, words: Mapping[str, int], texts: Sequence[str], distances: FloatArray) -> str:
         """Count one window of the topic, in the order of its texts; return what is new in it."""
         # Of words that are not counted, none was in more texts than the rarest that is.
-        n_rarest = min(self.words.values()) if len(self.words) == _MOST_WORDS else 0
+        n_rarest = min(self.words.values()) if len(self.words) == _MAX_WORDS else 0
         known = self.words, self.n_texts, n_rarest
-        told = new_words(words, len(texts), *known) if len(texts) > 1 else ""
+        words_text = new_words(words, len(texts), *known) if len(texts) > 1 else ""
         counts = {word: self.words.get(word, 0) + n for word, n in words.items()}
         self.words = _most_frequent(self.words | counts)
         self.n_texts += len(texts)
         nearest = min(zip(distances.tolist(), texts, strict=True))
         if nearest < (self.nearest, self.typical):
             self.nearest, self.typical = nearest[0], _shorten(nearest[1])
-        latest = dict.fromkeys(map(_shorten, reversed(texts[-_MOST_RECENT:])))
-        self.recent = list(dict.fromkeys([*latest, *self.recent]))[:_MOST_RECENT]
-        return told
+        latest = dict.fromkeys(map(_shorten, reversed(texts[-_MAX_RECENT:])))
+        self.recent = list(dict.fromkeys([*latest, *self.recent]))[:_MAX_RECENT]
+        return words_text
 
     def rename(self, seen_in: SeenIn) -> None:
         """Name the topic once it has grown enough; the same words keep their order."""
@@ -100,13 +100,13 @@ class Topics:
         self, labels: IntArray, texts: WordsOfTexts, distances: FloatArray, seen_in: SeenIn
     ) -> dict[int, str]:
         """Count the texts of a window; return the words of each topic that are new in it."""
-        told = {}
+        by_topic = {}
         for k, rows, words in _by_topic(labels, texts):
             topic = self.by_id.setdefault(k, Topic())
             own = [str(texts.texts[row]) for row in rows.tolist()]
-            told[k] = topic.take_in(words, own, distances[rows])
+            by_topic[k] = topic.take_in(words, own, distances[rows])
             topic.rename(seen_in)
-        return told
+        return by_topic
 
     def keep(self, ids: IntArray) -> None:
         """Forget topics whose clusters are forgotten."""
@@ -135,10 +135,10 @@ def _by_topic(
 
 def _most_frequent(words: Mapping[str, int]) -> dict[str, int]:
     ranked = sorted(words.items(), key=lambda item: (-item[1], item[0]))
-    return dict(ranked[:_MOST_WORDS])
+    return dict(ranked[:_MAX_WORDS])
 
 
 def _shorten(text: str) -> str:
     """Return a text on one line, cut; a lone surrogate, which no file can hold, is a mark."""
-    plain = " ".join(text[: 4 * _MOST_CHARACTERS].encode("utf-8", "replace").decode().split())
-    return plain if len(plain) <= _MOST_CHARACTERS else f"{plain[: _MOST_CHARACTERS - 1]}\u2026"
+    plain = " ".join(text[: 4 * _MAX_CHARACTERS].encode("utf-8", "replace").decode().split())
+    return plain if len(plain) <= _MAX_CHARACTERS else f"{plain[: _MAX_CHARACTERS - 1]}\u2026"

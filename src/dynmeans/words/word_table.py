@@ -21,7 +21,7 @@ COMPANY_UNIT = 2.0**-14  # of the whole numbers that company is added up in
 MAX_WORDS = 30_000  # that are remembered
 _MAX_TEXTS = 1 << 17  # of one word, before its company is halved: its sums stay in 32 bits
 _BLOCK = 10_000  # texts that are looked at together
-_KNOWN, _PRIOR_PAIRS, _LEAST_WEIGHT, _LEAST_BASE = 8, 30.0, 0.05, 1e-4
+_KNOWN, _PRIOR_PAIRS, _MIN_WEIGHT, _MIN_BASE = 8, 30.0, 0.05, 1e-4
 _COMMON = 1.0  # a word that weighs less stands beside any other
 _HALF_KNOWN = 10.0  # texts after which the company of a word is half as long as its signs
 _COLUMNS = {"seen_in": np.int64, "n_texts": np.int64, "last_seen": np.int64}
@@ -103,7 +103,7 @@ class WordTable:
         return found, self.totals.n_texts
 
     def are_common(self, words: Collection[str]) -> list[str]:
-        """Return those of the words that stand beside any other, as stop words do."""
+        """Return those of the words that occur in any context, as stop words do."""
         known = [word for word in words if word in self.places]
         places = np.array([self.places[word] for word in known], np.int64)
         n = self._columns["n_texts"][places].astype(np.float64)
@@ -187,13 +187,13 @@ class WordTable:
             return weights
         # Exact: whole numbers below 2^53 are squared as Python integers.
         square = sum(int(value) ** 2 for value in self.total.tolist()) * COMPANY_UNIT**2
-        base = max((square - m) / (m * (m - 1.0)), _LEAST_BASE)
+        base = max((square - m) / (m * (m - 1.0)), _MIN_BASE)
         squares = compiled.company_squares(*self._tables(), used[known])
         n = n[known]
         pairs = n * (n - 1.0) / 2.0
         own = (squares - n) / (n * (n - 1.0))
         own = (pairs * own + _PRIOR_PAIRS * 4.0 * base) / (pairs + _PRIOR_PAIRS)
-        weights[known] = np.clip(own / base - 1.0, _LEAST_WEIGHT, 1.0)
+        weights[known] = np.clip(own / base - 1.0, _MIN_WEIGHT, 1.0)
         return weights
 
     def _forget_rare(self) -> None:
@@ -216,7 +216,7 @@ class WordTable:
         self._n_words = len(kept)
 
     def take_changes(self) -> tuple[list[tuple[Any, ...]], list[str]]:
-        """Return the words that changed since last asked, as rows, and those that were forgotten.
+        """Return the words that changed since the last call, as rows, and the forgotten ones.
 
         A row is the word, its counts in the order of the columns, and its company as bytes.
         """

@@ -17,7 +17,7 @@ from dynmeans.engine.dask.piece import Piece
 from dynmeans.engine.dask.piece_run import PieceRun
 from dynmeans.engine.dask.step import step_with_rounds
 
-OURS = sorted(Path(__file__).parents[2].joinpath("golden").glob("*.npz"))
+DYNMEANS = sorted(Path(__file__).parents[2].joinpath("golden").glob("*.npz"))
 AUTHORS = sorted(Path(__file__).parents[4].joinpath("shared", "golden").glob("*.npz"))
 N_STREAMS, N_STREAMS_SLOW = 11, 75  # 26 batches, and over 500 on one, two and four workers
 
@@ -229,7 +229,7 @@ def replay(path, n_batches=None):
         yield clustering, trace["labels"][a:b], trace["costs"][t], int(trace.get("n_restarts", 1))
 
 
-@pytest.mark.parametrize("path", OURS[:1], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", DYNMEANS[:1], ids=lambda path: path.stem)
 def test_beginning_of_our_golden_stream_replays(client, path):
     for clustering, labels, cost, _ in replay(path, 3):
         np.testing.assert_array_equal(clustering.labels, labels)
@@ -237,7 +237,7 @@ def test_beginning_of_our_golden_stream_replays(client, path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", OURS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", DYNMEANS, ids=lambda path: path.stem)
 def test_our_golden_stream_replays(client, path):
     for clustering, labels, cost, _ in replay(path):
         np.testing.assert_array_equal(clustering.labels, labels)

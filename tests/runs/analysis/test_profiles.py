@@ -59,7 +59,7 @@ def test_merged_clusters_have_one_profile_and_names_are_shown(small):
     small.name_cluster(1, "both")
     found = describe_clusters(small)
     assert (found.ids.tolist(), found.names, found.n_kept.tolist()) == ([1], {1: "both"}, [7])
-    assert found.to_arrow()["apart"].to_pylist() == [""]  # there are no others
+    assert found.to_arrow()["differs"].to_pylist() == [""]  # there are no others
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ def test_the_command_tells_it_in_lines_and_as_a_file(ports, capsys):
     assert "0  harbor  1,600 points in 8 windows, 0 to 7\n" in told
     assert "    port    Rotterdam\n" in told
     table = pd.read_csv("out.csv")
-    assert {"mean_x", "deviation_x", "apart", "telling_port"} <= {*table.columns}
+    assert {"mean_x", "deviation_x", "differs", "distinctive_port"} <= {*table.columns}
     assert main(["clusters", "run", "--top", "1"]) == 0
     assert capsys.readouterr().out.endswith("and 1 more cluster (--top, -o FILE)\n")
     assert main(["clusters", "run", "--describe", "prot"]) == 1

@@ -9,11 +9,11 @@ from pathlib import Path
 from dynmeans.runs.streams.addresses import _module, is_address
 
 PACKAGE = Path(__file__).parents[3] / "examples" / "connector"
-OURS = {"redis", "rediss", "kafka", "mqtt", "mqtts", "postgresql", "postgres"}
+DYNMEANS = {"redis", "rediss", "kafka", "mqtt", "mqtts", "postgresql", "postgres"}
 
 
 def test_every_connector_of_ours_can_be_opened():
-    for name in OURS:
+    for name in DYNMEANS:
         assert is_address(f"{name}://host/path")
         assert callable(_module(f"{name}://host/path").open_stream)
     assert not is_address("nobody://host/path")

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from description_twin.life_model import LEAST_MOTION, Moves
+from description_twin.life_model import MIN_MOTION, Moves
 from description_twin.tracks import Tracks
 from dynmeans.parameters.tracks import Points
 from dynmeans.records.arrays import FloatArray
@@ -28,7 +28,7 @@ def course(
         return 0.0
     duration = float(np.mean(moves.times))
     squares = float(np.mean(moves.squares)) / points.n_features
-    walked = max(squares, LEAST_MOTION * variance) / duration
+    walked = max(squares, MIN_MOTION * variance) / duration
     known: dict[tuple[int, int], float] = {}
 
     def fit(i: int, j: int) -> float:

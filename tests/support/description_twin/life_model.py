@@ -10,7 +10,7 @@ from description_twin.tracks import Tracks
 from dynmeans.parameters.tracks import Points
 from dynmeans.records.arrays import FloatArray, IntArray
 
-LEAST_MOTION = 1e-3  # motion variance per step of time, in units of the noise variance
+MIN_MOTION = 1e-3  # motion variance per step of time, in units of the noise variance
 _N_ROUNDS = 6  # of the motion variance's fixed point
 
 
@@ -40,7 +40,7 @@ def walk(moves: Moves, n_features: int, variance: float) -> float:
     """Means move as a random walk whose variance per step of time fits best."""
     if not len(moves.squares):
         return 0.0
-    d, least = n_features, LEAST_MOTION * variance / float(np.mean(moves.times))
+    d, least = n_features, MIN_MOTION * variance / float(np.mean(moves.times))
     measured = variance * moves.errors
     motion = max(float(np.sum(moves.squares / d - measured) / moves.times.sum()), least)
     for _ in range(_N_ROUNDS):

@@ -8,7 +8,7 @@ from dynmeans.parameters.tracks import Points
 from dynmeans.records.arrays import FloatArray, IntArray
 
 # With more features an identity seldom has the points to show a shape, and its matrix is large.
-_MOST_SHAPED = 64
+_MAX_SHAPED = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +56,7 @@ class Tracks:
         np.add.at(sums, cell_of_row, points.weights[:, None] * points.rows)
         means = sums / counts[:, None]
         residuals = points.rows - means[cell_of_row]
-        shaped = residuals if points.n_features <= _MOST_SHAPED else residuals[:, :0]
+        shaped = residuals if points.n_features <= _MAX_SHAPED else residuals[:, :0]
         n_tracks = track_of_cell[-1] + 1
         scatters = np.zeros((n_tracks, shaped.shape[1], shaped.shape[1]))
         products = shaped[:, :, None] * shaped[:, None, :]

@@ -18,7 +18,7 @@ _WIDTHS = [1, 2, 2, 3, 3, 4, 5, 8, 15, 20, 70]
 _ROWS = (50, 3_000)
 _LARGE_ROWS = (30_000, 200_000)
 _DEEP_ROWS = (30_000, 40_000)  # the plain way takes minutes for what other searches try
-_MOST_OF_SPECIFICATION = 300  # rows
+_MAX_OF_SPECIFICATION = 300  # rows
 _BASES = {"bounds"}  # without it no later pass is accelerated
 
 
@@ -33,7 +33,7 @@ def _attack_small(rng: random.Random) -> int:
     most_clusters = rng.choice([40, 40, 40, None])  # grids and trees are for many
     stream = wild_stream(rng, _ROWS, _WIDTHS, most_clusters=most_clusters)
     expected = steps_of(stream, _PLAIN)
-    if max(batch.n_points for batch, _ in stream.batches) <= _MOST_OF_SPECIFICATION:
+    if max(batch.n_points for batch, _ in stream.batches) <= _MAX_OF_SPECIFICATION:
         compare_ways(steps_of(stream, _SPECIFICATION), expected, "from the specification")
     names = compiled.acceleration_names()
     one = rng.choice(names)

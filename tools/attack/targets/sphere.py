@@ -17,7 +17,7 @@ from dynmeans.records.orders import VisitingOrders
 from dynmeans.records.penalties import Penalties
 
 _WIDTHS = [1, 2, 3, 4, 5, 8, 15, 16, 17, 40, 130, 300]
-_MOST_OF_SPECIFICATION = 300  # rows
+_MAX_OF_SPECIFICATION = 300  # rows
 
 
 @contextmanager
@@ -29,7 +29,7 @@ def ready(name: str) -> Iterator[Case]:
 def _attack(rng: random.Random) -> int:
     stream = _stream(rng)
     expected = steps_of(stream, Execution(acceleration="none"))
-    if max(batch.n_points for batch, _ in stream.batches) <= _MOST_OF_SPECIFICATION:
+    if max(batch.n_points for batch, _ in stream.batches) <= _MAX_OF_SPECIFICATION:
         compare_ways(steps_of(stream, Execution("reference")), expected, "from the specification")
     with forced(rng, []):
         for n_threads in (1, 3):

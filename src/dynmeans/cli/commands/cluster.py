@@ -110,14 +110,14 @@ def cluster(
     is_quiet = asked.quiet or as_json
     if is_address(input) and not is_quiet:
         cluster_result.print_start(job)
-    told = JobCallbacks(while_clustering, while_choosing, cluster_result.show_suggestion)
+    message = JobCallbacks(while_clustering, while_choosing, cluster_result.show_suggestion)
     with stop:
         done = job.start(
             resume=resume,
             overwrite=asked.overwrite,
             n_threads=asked.n_threads,
             stop=stop.event,
-            shown=NO_CALLBACKS if is_quiet else told,
+            shown=NO_CALLBACKS if is_quiet else message,
         )
     families = None
     if job.model_config.families:

@@ -86,8 +86,8 @@ def _lines(found: "Profiles", row: int, topic: "Topic | None") -> list[str]:
     points = format_count(lifetimes.n_points[row], "point")
     seen = f"{points} in {format_count(lifetimes.n_windows[row], 'window')}"
     lines = [f"{k}{name}  {seen}, {lifetimes.first_windows[row]} to {lifetimes.last_windows[row]}"]
-    told = found.format_values(row, found.means[row])
-    means = zip(found.features, told, found.deviations[row], strict=True)
+    message = found.format_values(row, found.means[row])
+    means = zip(found.features, message, found.deviations[row], strict=True)
     facts = {"mean": ", ".join(f"{n} {mean} ± {two_digits(dev)}" for n, mean, dev in means)}
     facts["differs"] = ", ".join(f"{n} {d:+.2g}" for n, d in found.largest_differences(row)[:3])
     facts |= {n: ", ".join(telling.values_of(k)) for n, telling in found.terms.items()}

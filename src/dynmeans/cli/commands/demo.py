@@ -52,7 +52,7 @@ def demo(
     files = {name: str(out / name) for name in (_SHIPS, _RUN, _LABELS, _REPORT)}
     n_rows = _write_ships(out / _SHIPS)
     if ships:
-        told = {"files": {_SHIPS: files[_SHIPS]}, "n_rows": n_rows}
+        fields = {"files": {_SHIPS: files[_SHIPS]}, "n_rows": n_rows}
     else:
         model_config = ModelConfig(
             8.5e-5, max_gap=6.8, reach=2.0, motion="constant_velocity", random_state=0
@@ -67,9 +67,9 @@ def demo(
             data = run_report(run, title="Ships around a harbor", name_of=name_of)
             write_report(data, out / _REPORT)
         scores = {score.name: score.value for score in data.scores}
-        told = {"files": files, "report": files[_REPORT], "scores": scores}
+        fields = {"files": files, "report": files[_REPORT], "scores": scores}
     if as_json:
-        print_json(told)
+        print_json(fields)
         return
     print_line(f"{files[_SHIPS]}: {n_rows:,} positions of 33 ships in three hours.")
     if ships:

@@ -72,8 +72,8 @@ def labels(
     if as_json:
         print_json({"file": str(path), "n_rows": done.n_rows, "n_formulas": done.n_formulas})
         return
-    told = f"{format_count(done.n_rows, 'row')}: {path}"
-    log_line(told) if str(path) == STANDARD_OUTPUT else print_line(told)
+    message = f"{format_count(done.n_rows, 'row')}: {path}"
+    log_line(message) if str(path) == STANDARD_OUTPUT else print_line(message)
     if done.n_formulas:
         log_line(
             f"warning: {format_count(done.n_formulas, 'cell')} of text, which a spreadsheet would "

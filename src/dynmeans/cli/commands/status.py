@@ -51,8 +51,8 @@ def status(
         lines["waiting"] = "for enough rows to choose parameters"
     if found.n_dead_letters:
         lines["dead letters"] = f"{found.n_dead_letters:,} messages could not be read as rows"
-    if told := late_warning(found.late_share):
-        lines["warning"] = told
+    if message := late_warning(found.late_share):
+        lines["warning"] = message
     if verify:
         lines["verified"] = "all checksums match"
     for name, text in lines.items():

@@ -32,7 +32,7 @@ from dynmeans.records.state import ClusterState
 _FIRST_ROWS = 512  # Looked at in the first round, in which every row may propose.
 _MAX_GROWTH = 8
 _WELCOME = 1024  # Proposers that a round is meant to have, at most.
-_MAX_BYTES, _FEWEST_PROPOSERS = 2**23, 16  # Of all proposers in a round; of one piece's.
+_MAX_BYTES, _MIN_PROPOSERS = 2**23, 16  # Of all proposers in a round; of one piece's.
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class PassRequests:
     ) -> list[Reply]:
         """Ask for labels that are final before a turn, and for proposers of a range of turns."""
         n_bytes = 8 * max(1, log.table.centers.shape[1]) * self.workers.n_pieces
-        limit = max(_FEWEST_PROPOSERS, _MAX_BYTES // n_bytes)
+        limit = max(_MIN_PROPOSERS, _MAX_BYTES // n_bytes)
         return self.workers.ask(
             Request(self.before, log, settle, propose, limit, gather, self.kept_runs)
         )

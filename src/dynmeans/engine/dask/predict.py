@@ -1,4 +1,4 @@
-"""The label rule for rows on a cluster; nothing is computed before it is asked for."""
+"""The label rule for rows on a cluster; computed lazily."""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,7 +22,7 @@ from dynmeans.spaces.space import Space
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DaskRows:
-    """Rows on a cluster that change nothing: what is asked of them is computed when needed."""
+    """Rows on a cluster that change nothing: computed lazily."""
 
     points: Any  # The rows, not checked yet
     n_features: int  # Number of values that each must have

@@ -11,7 +11,7 @@ from dynmeans.records.arrays import FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True)
 class AskMembers:
-    """For the first members of each slot in a visiting order, so many at most as `wanted`."""
+    """For the first members of each slot in a visiting order, this many at most as `wanted`."""
 
     seed: int
     wanted: IntArray

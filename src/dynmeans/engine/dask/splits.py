@@ -15,7 +15,7 @@ from dynmeans.algorithm.deep_search import MIN_RELATIVE_GAIN, PASSES_PER_ROUND
 from dynmeans.algorithm.sets import NEW, Sets, SetsBatch
 from dynmeans.algorithm.splits import (
     FEWEST,
-    FEWEST_OF_PART,
+    MIN_OF_PART,
     SAMPLES,
     TURNS,
     Halves,
@@ -39,7 +39,7 @@ from dynmeans.engine.dask.set_messages import (
 from dynmeans.engine.dask.workers import Workers
 from dynmeans.records.arrays import FloatArray, IntArray
 
-_ALWAYS_HERE, _MOST_HERE = SAMPLES  # members of a set
+_ALWAYS_HERE, _MAX_HERE = SAMPLES  # members of a set
 _PLAIN = 9.0  # see Halves.is_plain
 
 
@@ -67,7 +67,7 @@ def search_splits(requests: PassRequests, found: DaskSolution, order: OrderRun) 
 def _move_sets(
     requests: PassRequests, found: DaskSolution, order: OrderRun
 ) -> tuple[Labeling, ClusterSums] | None:
-    """Split every set that is plainly two, and the parts again; None if there is none."""
+    """Split every set that clearly contains two groups, and the parts again; None without one."""
     sets = _SetsOnWorkers(requests.workers, requests.remembered, found, order)
     if not sets.may_split():
         return None
@@ -109,7 +109,7 @@ class _SetsOnWorkers(Sets):
         self._known: Members | None = None
 
     def may_split(self) -> bool:
-        """Whether a set may be plainly two, by the first members of each."""
+        """Whether a set may clearly contain two groups, by the first members of each."""
         clusters, remembered = self._found.clusters, self._remembered
         wanted = np.where(
             clusters.n_members < FEWEST, 0, np.minimum(clusters.n_members, _ALWAYS_HERE)
@@ -130,7 +130,7 @@ class _SetsOnWorkers(Sets):
         return bool(has_moved or len(missing))
 
     def split(self, k: int, least: float) -> bool:
-        """Split set k if it is plainly two and L_t falls by more than `least`."""
+        """Split set k if it clearly contains two groups and L_t falls by more than `least`."""
         halves = self._halves_of(k) if self.n_members[k] >= FEWEST else None
         if halves is None:
             return False
@@ -180,12 +180,12 @@ class _SetsOnWorkers(Sets):
         if not (halves.are_two and halves.is_plain()):
             return None
         if n_members > _ALWAYS_HERE:
-            points, weights = self._members(k, min(n_members, _MOST_HERE))
+            points, weights = self._members(k, min(n_members, _MAX_HERE))
             batch = _batch_of(points, weights, self._remembered, self._order)
             halves = Halves(batch, batch.order, halves.means[0], halves.means[1], TURNS)
             if not (halves.are_two and halves.is_plain()):
                 return None
-        if n_members > _MOST_HERE:
+        if n_members > _MAX_HERE:
             return self._whole_in_two(k, halves.means)
         second = self._second(slot, None, halves.parted_by)
         return _Parted(halves.parted_by, halves.n, halves.means, second)
@@ -204,9 +204,9 @@ class _SetsOnWorkers(Sets):
             n, sums = self._read(members, np.stack([self._bins[k] - second.sums, second.sums]))
             found = _Parted(means, n, sums / n[:, None], second)
             means = found.means
-        if found is None or found.second.n_members < FEWEST_OF_PART:
+        if found is None or found.second.n_members < MIN_OF_PART:
             return None
-        if n_members - found.second.n_members < FEWEST_OF_PART:
+        if n_members - found.second.n_members < MIN_OF_PART:
             return None
         scatter = self._ask(AskScatter(slot, found.parted_by, found.means))
         left = compiled.read_scatter(np.sum(scatter, axis=0), self._run.sums)

@@ -148,7 +148,7 @@ class DeviceBorder:
         self._params = as_arguments((*shape, *self._memory, *near, *after))
 
     def run(self, n_passes: int) -> list[BorderPass]:
-        """Make so many passes; the list ends before one that cannot be made."""
+        """Make this many passes; the list ends before one that cannot be made."""
         k, n = self._n_slots, self._n
         changing = (self._labels, self._n_members, self._sums.sums, self._centers)
         self._before = [(array, array.copy()) for array in changing]
@@ -175,7 +175,7 @@ class DeviceBorder:
         ]
 
     def rewind(self, n_passes: int) -> None:
-        """Go back to where so many passes of the last run had been made."""
+        """Go back to where this many passes of the last run had been made."""
         for array, before in self._before:
             array[...] = before
         self._counts.fill(0)

@@ -1,4 +1,4 @@
-"""The rows of a batch on a device, beside slots: what the passes ask, answered by kernels."""
+"""The rows of a batch on a device, against slots: the queries of passes, answered by kernels."""
 
 from collections.abc import Callable
 from typing import Any
@@ -28,7 +28,7 @@ from dynmeans.records.arrays import FloatArray, IntArray
 _SMALL_N_TERMS = 2**27  # of distances that are computed faster than a search is prepared
 _SHARED_COUNTS = 6000  # counters that fit into shared memory twice
 _MAX_LISTED = 3  # one row in so many may be in doubt before a border is held
-_MOST_HELD, _FEW_HELD = 8, 2**18  # at a border: one row in so many, or so many of few
+_MAX_HELD, _FEW_HELD = 8, 2**18  # at a border: one row in so many, or so many of few
 _SMALL_N_CHOOSERS = 1024  # that are told of with their number
 _CHOOSER = np.dtype(
     [
@@ -186,7 +186,7 @@ class DeviceRows(LabeledRows):
         return self._wishes[: count_of(n_listed)].copy()
 
     def compare(self, slots: Slots, new_penalty: float) -> Callable[[], Compared]:
-        """Begin to look at every row beside these slots; return what waits for the answer."""
+        """Begin to look at every row against these slots; return what waits for the answer."""
         n_slots = len(slots)
         found = cp.zeros(2 * n_slots + 2)  # how many rows want to move, and from where and where to
         n_moved, counts = found[:1].view(np.int32), found[1:].view(np.uint64)
@@ -216,7 +216,7 @@ class DeviceRows(LabeledRows):
         if not DeviceBorder.suits(len(slots), self.n_features, new_penalty):
             return None
         border = DeviceBorder(self, slots, n_members, memory, new_penalty, margins)
-        most, n_listed = max(self.n_points // _MOST_HELD, _FEW_HELD), cp.zeros(1, np.int32)
+        most, n_listed = max(self.n_points // _MAX_HELD, _FEW_HELD), cp.zeros(1, np.int32)
         grid = self._search.grid(slots, new_penalty, border.margins)
         if grid is not None:
             beside, found = (self.labels, border.margins), (self._list, n_listed)

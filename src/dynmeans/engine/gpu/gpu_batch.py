@@ -26,7 +26,7 @@ from dynmeans.spaces.space import Space, map_on_device
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GpuBatch:
-    """Y_t on a GPU, by rows, float64 or float32, with the weights beside it."""
+    """Y_t on a GPU, by rows, float64 or float32, with its weights."""
 
     # (n_points, n_features); the rows; the memory of the array that was given, where it needed no
     # conversion.

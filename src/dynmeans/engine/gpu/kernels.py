@@ -1,4 +1,4 @@
-"""CUDA kernels: compiled for the card at hand when first called, then from CuPy's cache."""
+"""CUDA kernels: compiled for the present card when first called, then from CuPy's cache."""
 
 import itertools
 import threading
@@ -82,7 +82,7 @@ def launch_blocks(
     block: int = THREADS,
     shared: int = 0,
 ) -> None:
-    """Run a kernel on so many blocks."""
+    """Run a kernel on this many blocks."""
     if shared > _asked.get(kernel, _PLAIN_SHARED):
         kernel.max_dynamic_shared_size_bytes = _asked[kernel] = shared
     grid = (n_blocks,) if isinstance(n_blocks, int) else n_blocks

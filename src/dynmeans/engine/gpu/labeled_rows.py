@@ -76,7 +76,7 @@ class LabeledRows:
         self.labels[:] = cp.asarray(labels)
 
     def window_limits(self) -> list[int]:
-        """Return the keys that end the stretches of a first pass, but for the last."""
+        """Return the keys that end the stretches of a first pass, except the last."""
         n = self.n_points
         windows = next(rows for most, rows in _WINDOWS.items() if self.n_features <= most)
         return [self._order.n_keys * m // n for m in windows if 4 * m < n]
@@ -140,7 +140,7 @@ class LabeledRows:
         return found
 
     def nowhere(self, n: int) -> Listed:
-        """Return OPEN_NEW for so many rows."""
+        """Return OPEN_NEW for this many rows."""
         return cp.full(n, OPEN_NEW, np.int32)
 
     def take(self, listed: Listed, at: IntArray) -> Listed:
@@ -163,7 +163,7 @@ class LabeledRows:
         launch(self._kernel("relabel"), n, (rows, slots, n, None, self.labels, None, None))
 
     def set_labels(self, listed: Listed, choices: Listed, slots: IntArray) -> None:
-        """Label the rows by the slots of the versions they chose, but for those that open one."""
+        """Label the rows by the slots of the versions they chose, except those that open one."""
         n, numbers = len(listed), cp.asarray(slots.astype(np.int32))
         launch(self._kernel("relabel"), n, (listed, choices, n, numbers, self.labels, None, None))
 

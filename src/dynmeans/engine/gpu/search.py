@@ -75,7 +75,7 @@ class Search:
 
     @property
     def births(self) -> Any:
-        """The kernels of births, compiled when they are first asked for."""
+        """The kernels of births, compiled on first access."""
         return load_exact(self._d, self._row, "births")
 
     def table(self, slots: Slots) -> list[Any]:
@@ -275,7 +275,7 @@ class Search:
     ) -> tuple[Any, int]:
         """List pairs of a place in a list of n rows and a slot up to its limit; None if too many.
 
-        `by` are the list, the limits, and lengths in place of these.
+        `by` are the list, the limits, and lengths instead of these.
         """
         most = _PAIRS * n + 2**16
         pairs, few = cp.empty((most, 2), np.int32), (self._points, np.int64(0), np.int64(n))

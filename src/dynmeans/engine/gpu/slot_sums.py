@@ -17,7 +17,7 @@ from dynmeans.engine.gpu.kernels import (
 )
 from dynmeans.records.arrays import FloatArray, IntArray
 
-_MOST_BINS, _MAX_COLUMNS = 8, 32  # that kernels keep in registers, that a warp takes together
+_MAX_BINS, _MAX_COLUMNS = 8, 32  # that kernels keep in registers, that a warp takes together
 _SHARED_SLOTS = 12_000  # whose counters fit into shared memory
 _TILE = 2**15  # rows that a block deals out at a time
 
@@ -34,7 +34,7 @@ class SlotSums:
         self.shifts = cp.asarray(bins.columns)
         self.n_bins, self.n_columns = bins.columns.shape
         width = min(_MAX_COLUMNS, 1 << (self.n_columns - 3).bit_length())
-        constants = {"N_BINS": min(self.n_bins, _MOST_BINS), "WIDTH": width}
+        constants = {"N_BINS": min(self.n_bins, _MAX_BINS), "WIDTH": width}
         self._sharing = 1 if width < 8 else 8  # threads that take the square of one row
         self._module = load_module("sums", self._row, **constants)
         self.sums = cp.zeros((0, self.n_bins, self.n_columns))
@@ -56,7 +56,7 @@ class SlotSums:
         blocks = max(1, min(4 * multiprocessors(), size // 2048))
         arguments: tuple[Any, ...] = (labels, n, n_slots, is_shared, counts)
         launch_blocks(kernel("count_labels"), blocks, arguments, block=512, shared=shared)
-        if self.n_bins > _MOST_BINS:
+        if self.n_bins > _MAX_BINS:
             self._move((points, self._d, self._weights), None, (begin, size), None, labels)
             n_members: IntArray = download(counts)[0].astype(np.int64)
             return n_members

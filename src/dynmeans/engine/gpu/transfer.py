@@ -78,7 +78,7 @@ def rows_for_device(array: Any) -> Iterator[Blocks]:
 
 
 def fits(array: Any) -> bool:
-    """Return whether the card has room for these rows and for what is kept beside each."""
+    """Return whether the card has room for these rows and for what is stored for each."""
     beside = len(array) * _BESIDE if array.ndim == 2 else 0
     pool, (free, _) = cp.get_default_memory_pool(), cp.cuda.runtime.memGetInfo()
     return bool(array.nbytes + beside < 0.95 * (free + pool.free_bytes()))

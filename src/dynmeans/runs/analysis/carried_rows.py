@@ -1,4 +1,4 @@
-"""Columns of the input beside the points of a page: what readers see, filter and search."""
+"""Columns of the input for the points of a page: what readers see, filter and search."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from dynmeans.runs.reading.columns import quote_name
 from dynmeans.runs.reading.sampling import Sample, sample_rows
 from dynmeans.runs.run import Run
 
-_MOST_CATEGORIES, _ROWS_OF_CATEGORY = 60, 8
+_MAX_CATEGORIES, _ROWS_OF_CATEGORY = 60, 8
 _WORDY = 24  # characters of a text on average, above which it is read and not compared
 
 
@@ -135,7 +135,7 @@ def _column(name: str, values: Any) -> CarriedColumn:
         return CarriedColumn(name, "number", finite)
     given = values.to_pylist()
     n_values = len(set(given))
-    few = n_values <= _MOST_CATEGORIES or _ROWS_OF_CATEGORY * n_values <= len(given)
+    few = n_values <= _MAX_CATEGORIES or _ROWS_OF_CATEGORY * n_values <= len(given)
     if pa.types.is_integer(kind) and not (few and _are_codes(given)):
         return CarriedColumn(name, "number", given)
     texts = [None if value is None else str(value) for value in given]

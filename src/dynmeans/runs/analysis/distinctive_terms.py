@@ -20,7 +20,7 @@ N_TELLING, N_OF_NAME = 5, 3
 _MAX_NAMES = 5_000
 # Text of more different values than this is taken apart into words; and so is text of which most
 # values come once, unless it is a short list.
-_MOST_VALUES, _SHORT_LIST = 1_000, 50
+_MAX_VALUES, _SHORT_LIST = 1_000, 50
 _WORDS = r"[\p{L}\p{N}_]{2,}"
 _LONGEST = 100  # characters of a value
 _COLUMNS = ("term", "cluster_id", "distance")
@@ -130,7 +130,7 @@ def _terms(
         numbers = "SELECT count(DISTINCT term), coalesce(sum(n), 0) FROM texts"
         n_values, n_rows = connection.execute(numbers).fetchone()
         is_free = n_values > _SHORT_LIST and 2 * n_values > n_rows
-        are_words = dtype == TEXT and (n_values > _MOST_VALUES or is_free)
+        are_words = dtype == TEXT and (n_values > _MAX_VALUES or is_free)
         words = f"list_distinct(regexp_extract_all(lower(term), '{_WORDS}'))"
         each = f"unnest({words})" if are_words else "term"
         connection.execute(

@@ -60,11 +60,11 @@ class Profiles:
     def format_values(self, row: int, values: FloatArray) -> list[str]:
         """Format values to two digits of the cluster's standard deviation."""
         spreads = self.deviations[row, : len(values)].tolist()
-        told = [_round_by(value, dev) for value, dev in zip(values.tolist(), spreads, strict=True)]
-        for j, (text, period) in enumerate(zip(told, self.periods, strict=False)):
+        shown = [_round_by(value, dev) for value, dev in zip(values.tolist(), spreads, strict=True)]
+        for j, (text, period) in enumerate(zip(shown, self.periods, strict=False)):
             if period is not None and float(text) == period:  # 23.98 is 0.0, not 24.0
-                told[j] = _round_by(0.0, spreads[j])
-        return told
+                shown[j] = _round_by(0.0, spreads[j])
+        return shown
 
     def to_arrow(self) -> pa.Table:
         """One row for each: means, deviations, what sets it apart, characteristic values."""
@@ -81,14 +81,14 @@ class Profiles:
             columns[f"mean_{name}"] = pa.array(self.means[:, j])
             columns[f"deviation_{name}"] = pa.array(self.deviations[:, j])
         rows = range(len(self.ids))
-        told = [
+        differences = [
             ", ".join(f"{n} {d:+.2g}" for n, d in self.largest_differences(row)[:_N_APART])
             for row in rows
         ]
-        columns["apart"] = pa.array(told, pa.string())
+        columns["differs"] = pa.array(differences, pa.string())
         for name, terms in self.terms.items():
             words = [", ".join(terms.values_of(k)) for k in self.ids.tolist()]
-            columns[f"telling_{name}"] = pa.array(words, pa.string())
+            columns[f"distinctive_{name}"] = pa.array(words, pa.string())
         return pa.table(columns)
 
 
@@ -111,11 +111,16 @@ def describe_clusters(
         Further columns of the input to describe clusters by: values or words that are frequent in
         one and rare in the others. Reads the input once for each.
     families : Families, optional
-        Describe these in place of clusters.
-    input, trust
-        As for `export_labels`: where the rows are now, and what may be done to read them.
+        Describe these instead of clusters.
+    input, allow_stored_sql
+        As for `export_labels`: the present path of the rows, and whether a stored query may run.
     already_read : tuple, optional
-        The run's history and its samples, where the caller has them: they are not read again.
+        History and samples of the run, if they were read before.
+
+    See Also
+    --------
+    export_labels : Write the labels with the rows.
+    ClusterResult.describe : The same for the result of `dynmeans.cluster`.
 
     Examples
     --------
@@ -144,16 +149,16 @@ def describe_clusters(
     counts, means, variances, differences = moments(samples, ids, resolve, periods)
     reading = {"input": input, "allow_stored_sql": allow_stored_sql}
     # The numbers of a vector mean nothing to people one by one.
-    told = [j for j, name in enumerate(run.config.features) if not is_of_vector(name)]
+    plain = [j for j, name in enumerate(run.config.features) if not is_of_vector(name)]
     return Profiles(
         lifetimes=lifetimes,
-        features=tuple(run.config.features[j] for j in told),
+        features=tuple(run.config.features[j] for j in plain),
         n_kept=counts.astype(np.int64),
-        means=means[:, told],
-        deviations=np.sqrt(variances[:, told]),
-        differences=differences[:, told],
+        means=means[:, plain],
+        deviations=np.sqrt(variances[:, plain]),
+        differences=differences[:, plain],
         terms={name: distinctive_terms(run, name, resolve, **reading) for name in describe},
-        periods=tuple(periods[j] for j in told),
+        periods=tuple(periods[j] for j in plain),
         names={k: name for k in ids.tolist() if (name := edits.name_of(k))},
     )
 

@@ -34,9 +34,9 @@ def scale_sensitivity(points: FloatArray, labels: IntArray, new_penalty: float) 
     {4: '4 may be split in two'}
     """
     rows = np.flatnonzero(labels >= 0)
-    told: dict[int, str] = {}
+    sentences: dict[int, str] = {}
     if not len(rows):
-        return told
+        return sentences
     sets = _sets(points[rows], labels[rows], new_penalty)
     ids = np.unique(labels[rows]).tolist()
     for k, name in enumerate(ids):
@@ -44,11 +44,15 @@ def scale_sensitivity(points: FloatArray, labels: IntArray, new_penalty: float) 
         if halves is None or len(halves.rows) < _FEWEST or not halves.is_clear(_SURELY):
             continue
         if halves.fall > new_penalty / _FACTOR:
-            told[name] = f"{name} may be split in two"
+            sentences[name] = f"{name} may be split in two"
     for a, b in _near_pairs(sets, _FACTOR * new_penalty):
-        if ids[a] not in told and ids[b] not in told and _are_one(sets, a, b, new_penalty):
-            told[ids[a]] = told[ids[b]] = f"{ids[a]} and {ids[b]} may be one cluster"
-    return told
+        if (
+            ids[a] not in sentences
+            and ids[b] not in sentences
+            and _are_one(sets, a, b, new_penalty)
+        ):
+            sentences[ids[a]] = sentences[ids[b]] = f"{ids[a]} and {ids[b]} may be one cluster"
+    return sentences
 
 
 def scale_sensitivity_of_run(run: Run, last: Iterable[Sample] | None = None) -> dict[int, str]:
@@ -56,21 +60,21 @@ def scale_sensitivity_of_run(run: Run, last: Iterable[Sample] | None = None) -> 
 
     Nothing on the sphere, where a lower cost is no better clustering.
     """
-    penalties, memory, told = run.penalties, run.memory, dict[int, str]()
+    penalties, memory, sentences = run.penalties, run.memory, dict[int, str]()
     if penalties is None or memory is None or penalties.is_on_sphere:
-        return told
+        return sentences
     n_windows = run.status().n_windows
     for sample in run.samples(first_step=max(n_windows - 1, 0)) if last is None else last:
         points = memory.space_or_raw.to_points(np.asarray(sample.points, dtype=np.float64))
-        told = scale_sensitivity(points, sample.cluster_ids, penalties.new_penalty)
-    return told
+        sentences = scale_sensitivity(points, sample.cluster_ids, penalties.new_penalty)
+    return sentences
 
 
-def format_scale_sensitivity(told: dict[int, str]) -> ArgumentText | None:
+def format_scale_sensitivity(sentences: dict[int, str]) -> ArgumentText | None:
     """Return it as one line, or an empty text."""
-    if not told:
+    if not sentences:
         return None
-    words = list(dict.fromkeys(told.values()))
+    words = list(dict.fromkeys(sentences.values()))
     shown = "; ".join(words[:_MAX_PRINTED]) + ("; and more" if len(words) > _MAX_PRINTED else "")
     return ArgumentText(
         "In the last window, at another {new_penalty} within a factor of two: {}.", shown

@@ -128,18 +128,18 @@ def _count_excluded(status: RunStatus) -> list[str]:
         (status.n_late_rows, "because they were late"),
         (status.n_dead_letters, "because they could not be read"),
     )
-    told = [f"{format_count(n, 'row')} dropped {reason}." for n, reason in counts if n]
+    sentences = [f"{format_count(n, 'row')} dropped {reason}." for n, reason in counts if n]
     if n := status.n_noise:
-        told.append(
+        sentences.append(
             f"{format_count(n, 'row')} of noise, with the label -1: far from every cluster."
         )
     if n := status.n_unconfirmed:
-        told.append(
+        sentences.append(
             f"{format_count(n, 'cluster')} unconfirmed: too small or active in too few windows."
         )
     if n := status.n_wordless:
-        told.append(f"{format_count(n, 'row')} without a word: noise, with the label -1.")
-    return told
+        sentences.append(f"{format_count(n, 'row')} without a word: noise, with the label -1.")
+    return sentences
 
 
 def _cluster_text(run: Run, cluster_id: int) -> str:
@@ -148,7 +148,7 @@ def _cluster_text(run: Run, cluster_id: int) -> str:
 
 
 def _format_time(name: str) -> str:
-    """Write a date as people do; the name of a window that is none stays as it is."""
+    """Write a date as people do; the name of a window that is none is unchanged."""
     try:
         at = datetime.fromisoformat(name)
     except ValueError:

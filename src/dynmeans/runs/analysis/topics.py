@@ -1,4 +1,4 @@
-"""Names of the topics of a run of texts, and their groups where a number was asked for."""
+"""Names of the topics of a run of texts, and their groups if a number was set."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from dynmeans.families.levels import DEFAULT, LEVELS, Level
-from dynmeans.follow.clusterers import OURS
+from dynmeans.follow.clusterers import DYNMEANS
 from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.numbers import check_range
 from dynmeans.records.arrays import IntArray
@@ -73,7 +73,7 @@ def stop_word_note(run: Run) -> ArgumentText | None:
 def has_topic_levels(run: Run) -> bool:
     """Return whether the levels of a run are found from directions: of texts and vectors."""
     config = run.config.model_config
-    if config.families or config.method != OURS or not config.is_open:
+    if config.families or config.method != DYNMEANS or not config.is_open:
         return bool(run.config.source.get("text"))
     return find_space(config.space).centers == "sphere"
 
@@ -145,7 +145,7 @@ def topic_table(run: Run) -> pa.Table:
         members.append(np.flatnonzero(sizes[places] < _MIN_TEXTS))
         shown, names = [*shown, -1], [*names, SMALL]
     texts = topics_of(run.store, set(shown))
-    told = [texts.get(k, Topic()) for k in shown]
+    shown_topics = [texts.get(k, Topic()) for k in shown]
     columns: dict[str, pa.Array] = {
         "cluster_id": pa.array(shown, pa.int64()),
         "name": pa.array(names, pa.string()),
@@ -156,8 +156,8 @@ def topic_table(run: Run) -> pa.Table:
     for name, choose in (("first", min), ("last", max)):
         steps = [choose(rows[i][f"{name}_step"] for i in m) for m in members]
         columns[f"{name}_window"] = pa.array([windows.get(step) for step in steps], pa.string())
-    columns["typical"] = pa.array([one.typical or None for one in told], pa.string())
-    columns["recent"] = pa.array([one.recent for one in told], pa.list_(pa.string()))
+    columns["typical"] = pa.array([one.typical or None for one in shown_topics], pa.string())
+    columns["recent"] = pa.array([one.recent for one in shown_topics], pa.list_(pa.string()))
     return pa.table(columns)
 
 

@@ -1,4 +1,4 @@
-"""Labels put beside the rows they belong to, as a file or on standard output."""
+"""Labels joined with their rows, as a file or on standard output."""
 
 import os
 import sys

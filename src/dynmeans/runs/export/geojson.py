@@ -78,7 +78,7 @@ def track_geometry(places: list[FloatArray]) -> dict[str, Any]:
 
 
 def _parts(line: FloatArray) -> list[FloatArray]:
-    """Cut a line whose longitudes go on beyond 180 into parts that end at the date line."""
+    """Cut a line whose longitudes exceed 180 into parts that end at the date line."""
     turns = np.floor((line[:, 0] + 180.0) / 360.0)
     parts, part = [], [line[0]]
     for (before, here), (turn, after) in zip(pairwise(line), pairwise(turns), strict=True):

@@ -1,4 +1,4 @@
-"""The column that names windows: whole numbers are taken in their order, all else as text."""
+"""The column that names windows: whole numbers are in numeric order, all else as text."""
 
 import re
 import warnings
@@ -41,11 +41,11 @@ def _warn_of_order(source: Source, expression: str) -> None:
     for first, second in pairwise(_names(source, expression)):
         (words, numbers), (others, larger) = _parts(first), _parts(second)
         if words == others and numbers > larger:
-            told = (
+            message = (
                 "{batch}: windows are processed in the order of their names as text, {!r} before "
                 "{!r}. For another order, use a column of integers, or numbers of equal length."
             )
-            warnings.warn(ArgumentText(told, first, second), UserWarning, stacklevel=2)
+            warnings.warn(ArgumentText(message, first, second), UserWarning, stacklevel=2)
             return
 
 

@@ -10,7 +10,7 @@ from dynmeans.inputs.input_error import InputError
 TIME_UNITS = {"s": 1_000_000.0, "ms": 1_000.0, "us": 1.0, "ns": 0.001}
 TEXT = "VARCHAR"
 _MAX_MICROS = "9e18"
-_MAX_NAMES, _MOST_NAMES_BESIDE_A_GUESS = 12, 6
+_MAX_NAMES, _MAX_NAMES_BESIDE_A_GUESS = 12, 6
 # What tables of text have in place of a number that is missing.
 _NO_NUMBER = ("", "-", "?", "na", "n/a", "nan", "none", "null")
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
@@ -71,7 +71,7 @@ def missing_column(
     """Return the error for a column that is not there; it lists those that are."""
     names = list(columns)
     near = difflib.get_close_matches(name, names, n=1) or [c for c in names if _is_like(c, name)]
-    most = _MOST_NAMES_BESIDE_A_GUESS if near else _MAX_NAMES
+    most = _MAX_NAMES_BESIDE_A_GUESS if near else _MAX_NAMES
     shown = ", ".join(map(repr, names[:most])) or "none"
     shown += f" and {len(names) - most} more" if len(names) > most else ""
     rule = ": there is no {} {!r}; the input has {}"

@@ -169,7 +169,7 @@ def parse_length(text: str, zone: ZoneInfo, *, is_number: bool = False) -> Windo
 
 
 def parse_lateness(text: str, *, is_number: bool, argument: str = "allowed_lateness") -> float:
-    """Read how late a row may be: microseconds, or a plain number beside times that are numbers."""
+    """Read how late a row may be: microseconds, or a plain number if times are numbers."""
     try:
         number = float(text)
     except ValueError:
@@ -247,7 +247,7 @@ def format_time(microseconds: int, zone: ZoneInfo) -> str:
 
 
 def _correct_index(length: "WindowLength", index: int, time: float) -> int:
-    """Go from a guess, which rounding may have put beside it, to the window that holds `time`."""
+    """Go from a guess, which may be off by rounding, to the window that holds `time`."""
     while time < length.start_of(index):
         index -= 1
     while time >= length.start_of(index + 1):

@@ -86,9 +86,9 @@ class LiveRows:
         for name in missing:
             if is_number_to_a_reader(record.get(name)) and name not in needed:
                 rule = ": {} has {} for {!r}, which is text"
-                position, told = self.position_of(number), quote_short(record[name])
+                position, message = self.position_of(number), quote_short(record[name])
                 raise InputError(
-                    "features", rule, position, told, name, hint="Send it as a number."
+                    "features", rule, position, message, name, hint="Send it as a number."
                 )
         if missing:
             if options.on_missing == "error":

@@ -81,7 +81,7 @@ class OpenWindows:
         return sorted(self.held)[:-1]
 
     def close(self, key: Key) -> dict[str, Any]:
-        """Close a window; return what `Window` takes, but for names of rows and counts."""
+        """Close a window; return what `Window` takes, except names of rows and counts."""
         rows = sorted(self.held.pop(key), key=lambda row: (row.time or 0, row.number))
         is_counted = self._options.rows_per_window is not None
         before = None if is_counted else self.closed

@@ -47,7 +47,7 @@ class Position:
 
 
 class RollingDigest:
-    """A rolling checksum (CRC-32) of rows taken in any pieces: an edit of the past is noticed."""
+    """A rolling checksum (CRC-32) of rows in any pieces: an edit of the past is noticed."""
 
     def __init__(self) -> None:
         self._sums: dict[str, int] = {}
@@ -59,7 +59,7 @@ class RollingDigest:
         return dict(self._sums)
 
     def feed(self, rows: Rows | None, end: int) -> None:
-        """Take in the rows up to place `end`; places that they leave out were dropped."""
+        """Process the rows up to place `end`; places that they leave out were dropped."""
         n_rows = 0
         if rows is not None:
             n_rows = len(rows.places)

@@ -1,4 +1,4 @@
-"""Columns of text looked at before a row is taken in: are they times, are they numbers?"""
+"""Columns of text looked at before a row is processed: are they times, are they numbers?"""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -109,7 +109,7 @@ def check_numbers(source: Source, argument: str, names: Iterable[str], *, is_dro
 
 
 def is_number_to_a_reader(value: Any) -> bool:
-    """Return whether a value is text that must not be taken for a missing number.
+    """Return whether a value is text that must not count as a missing number.
 
     >>> [is_number_to_a_reader(value) for value in ("50 %", "k.A.", "#DIV/0!", None)]
     [True, False, False, False]

@@ -22,7 +22,12 @@ _PER_ROW = ("row_ids", "rows", "times", "truth")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Window:
-    """One window of rows for `Run.process`; only the points must be there.
+    """One window of rows for `Run.process`; only the points are required.
+
+    See Also
+    --------
+    Run.process : Clusters it.
+    dynmeans.runs.Windows : Makes windows from a table.
 
     Examples
     --------
@@ -81,11 +86,21 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class WindowOptions:
-    """How rows are ordered and cut into windows.
+    """Options that order rows and divide them into windows.
 
     Exactly one of `every`, `rows_per_window` and `window_column` is given.
 
-    What each field means is in its `metadata`, from which the options of the command are made.
+    The `metadata` of each field has its meaning, which `dynmeans cluster --help` prints.
+
+    See Also
+    --------
+    dynmeans.runs.Windows : Takes them.
+
+    Examples
+    --------
+    >>> from dynmeans.runs import WindowOptions
+    >>> WindowOptions(features=("x", "y"), time="when", every="30min").every
+    '30min'
     """
 
     features: tuple[str, ...] = option(
@@ -241,7 +256,7 @@ class WindowOptions:
         return None if self.time_format is None else self.time
 
     def to_fields(self) -> dict[str, Any]:
-        """Return what a run stores: features stand beside it, `keep_last_open` may change."""
+        """Return what a run stores: features are stored separately, `keep_last_open` may change."""
         kept = asdict(self)
         del kept["features"], kept["keep_last_open"]
         return kept

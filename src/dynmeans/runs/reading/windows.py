@@ -14,17 +14,17 @@ from dynmeans.runs.reading.window_rules import Key, make_window_rule, windows_be
 
 
 class Windows:
-    """The windows of a table, in order; iterate over it once.
+    """The windows of a table in order of time; iterate over it once.
 
     Parameters
     ----------
     source : Source
         The table, of `n_rows` rows; `is_sorted` is whether it was in order already.
     options : WindowOptions
-        How it is ordered and cut.
+        How it is ordered and divided.
     position : mapping, optional
-        Where an earlier pass stopped (`Run.position`): resume there. Afterwards where this one
-        did; after the last window also whether the table was read to its end.
+        Position at which an earlier pass stopped (`Run.position`), to resume there; updated while
+        windows are read.
 
     Attributes
     ----------
@@ -34,6 +34,11 @@ class Windows:
         A time that could not be read, as messages show it; empty where there is none.
     n_dropped_rows, n_late_rows : int
         Rows dropped after the last window, and late ones: in a table there are none.
+
+    See Also
+    --------
+    dynmeans.runs.Source : The table.
+    Run.process_all : Clusters them.
 
     Examples
     --------
@@ -65,7 +70,7 @@ class Windows:
         self.n_dropped_rows = self.n_late_rows = 0
 
     def __iter__(self) -> Iterator[Window]:
-        """Yield the windows that were not taken in before."""
+        """Yield the windows that were not processed before."""
         parts: list[Rows] = []
         last_key: Key = 0
         for rows in self._rows.read(self._place(), self.position.get("digest")):

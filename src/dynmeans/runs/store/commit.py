@@ -27,7 +27,7 @@ SETTINGS = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StoredWindow:
-    """What one window leaves behind, beside its labels."""
+    """What one window adds to a run, in addition to its labels."""
 
     record: StepRecord
     elapsed: float

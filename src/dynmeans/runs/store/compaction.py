@@ -25,7 +25,7 @@ _LEVEL = re.compile(r"\.(\d+)\.parquet$")
 class Compactor:
     """Joins the parts of one run, which is locked for writing.
 
-    A thread writes the joined part beside them; the next call after a commit puts it in their
+    A thread writes the compacted file next to them; the next call after a commit puts it in their
     place, in one transaction. Their files stay for an hour, for copies of the folder; what is left
     when the run is closed is removed at the next start after that hour.
     """

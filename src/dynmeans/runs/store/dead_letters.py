@@ -43,5 +43,5 @@ def insert_letters(connection: sqlite3.Connection, letters: Sequence[DeadLetter]
 def read_letters(store: "Store") -> Iterator[dict[str, Any]]:
     """Yield the letters of a run, oldest first; bodies as text."""
     for row in store.rows("dead_letters", "ORDER BY number"):
-        told = {name: row[name] for name in ("number", "position", "reason", "n_bytes")}
-        yield told | {"body": row["body"].decode("utf-8", "backslashreplace")}
+        letter = {name: row[name] for name in ("number", "position", "reason", "n_bytes")}
+        yield letter | {"body": row["body"].decode("utf-8", "backslashreplace")}

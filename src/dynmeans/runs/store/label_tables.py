@@ -19,8 +19,8 @@ Report = Callable[[int], None]  # gets how many rows of the run have no labels a
 
 def warn_of_removed(n_rows: int) -> None:
     """Warn that labels were removed as too old."""
-    told = "the labels of the first {:,} rows were removed as too old, and are left out here."
-    warnings.warn(ArgumentText(told, n_rows), UserWarning, stacklevel=2)
+    message = "the labels of the first {:,} rows were removed as too old, and are left out here."
+    warnings.warn(ArgumentText(message, n_rows), UserWarning, stacklevel=2)
 
 
 class LabelReader:
@@ -42,7 +42,7 @@ class LabelReader:
         self._last = end if last_step is None else min(last_step, end)
 
     def tables(self) -> Iterator[pa.Table]:
-        """Yield the labels part by part, cut to the steps asked for."""
+        """Yield the labels part by part, cut to the steps requested."""
         while self._parts and self._parts[0].first_step <= self._last:
             part = self._parts[0]
             try:
@@ -78,12 +78,12 @@ def label_tables(
     last_step: int | None = None,
     report: Report = warn_of_removed,
 ) -> Iterator[pa.Table]:
-    """Yield the labels part by part, cut to the steps asked for."""
+    """Yield the labels part by part, cut to the steps requested."""
     yield from LabelReader(store, first_step, last_step, report).tables()
 
 
 class WindowLabels:
-    """The identities of each window's rows; windows are asked for in their order."""
+    """The identities of each window's rows; windows are requested in their order."""
 
     def __init__(self, store: Store, first_step: int, last_step: int | None) -> None:
         self._store = store
@@ -98,8 +98,8 @@ class WindowLabels:
         is_here = self._next is not None and self._next[0] == step
         labels = self._next[1] if self._next is not None and is_here else NO_LABELS
         if len(labels) != n_rows and (is_here or step >= self._reader.removed_to):
-            told = f"window {step} has {len(labels)} labels, not one for each of {n_rows} rows"
-            raise damage_error(self._store.folder, told)
+            message = f"window {step} has {len(labels)} labels, not one for each of {n_rows} rows"
+            raise damage_error(self._store.folder, message)
         return labels
 
     def _by_step(self) -> Iterator[tuple[int, Any]]:

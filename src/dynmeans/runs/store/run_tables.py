@@ -33,7 +33,7 @@ def events_table(
     first_step: int = 0,
     limit: int | None = None,
 ) -> pa.Table:
-    """One row for each event: when, what, to whom, displacement, gap and speed."""
+    """One row for each event: time, kind, cluster, displacement, gap and speed."""
     condition, values = _sql_of_kinds(kinds, cluster_id, first_step)
     most = -1 if limit is None else limit
     chosen = f"SELECT step FROM events WHERE {condition} ORDER BY step, number LIMIT {most}"
@@ -49,7 +49,7 @@ def table_of_events(
     first_step: int = 0,
     limit: int | None = None,
 ) -> pa.Table:
-    """Return the events of windows as a table, those that are asked for."""
+    """Return the events of windows as a table, those that are requested."""
     rows = [
         {"step": window["step"], "time": window["time"], "window": window["name"], **asdict(event)}
         for window, events in windows
@@ -152,8 +152,8 @@ def clusters_table(
     for name in ("first", "last"):
         windows = [names.get(row[f"{name}_step"]) for row in rows]
         columns[f"{name}_window"] = pa.array(windows, pa.string())
-    told = [_status(ages.get(row["cluster_id"])) for row in rows]
-    columns["status"] = pa.array(told, pa.string())
+    statuses = [_status(ages.get(row["cluster_id"])) for row in rows]
+    columns["status"] = pa.array(statuses, pa.string())
     vectors = dict.fromkeys(name.rpartition("[")[0] for name in features if is_of_vector(name))
     for j, name in enumerate(features):
         if not is_of_vector(name):
@@ -268,7 +268,7 @@ def windows_with_events(
 
 
 def _steps(first_step: int, last_step: int | None) -> tuple[str, tuple[int, ...]]:
-    """Return the condition of some windows; none where all are asked for."""
+    """Return the condition of some windows; none where all are requested."""
     if first_step <= 0 and last_step is None:
         return "", ()
     last = 1 << 62 if last_step is None else last_step

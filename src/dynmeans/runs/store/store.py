@@ -91,7 +91,7 @@ class Store:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was taken in yet, neither windows nor messages."""
+        """Whether nothing was processed yet, neither windows nor messages."""
         with database_errors(self.folder / DATABASE):
             return is_empty_run(self._connection)
 
@@ -135,7 +135,7 @@ class Store:
         return str(found[0][0])
 
     def counts(self) -> dict[str, int]:
-        """Return the rows taken in, dropped and late, and the messages that are no rows."""
+        """Return the rows processed, dropped and late, and the messages that are no rows."""
         found: dict[str, int] = self.manifest("counts") or {}
         return {
             "n_rows": 0,
@@ -184,7 +184,7 @@ class Store:
 
     @property
     def has_windows(self) -> bool:
-        """Whether a window was taken in: from then on the configuration stays."""
+        """Whether a window was processed: from then on the configuration stays."""
         return bool(self.query("SELECT 1 FROM memory"))
 
     def has_idempotency_key(self, idempotency_key: str) -> bool:

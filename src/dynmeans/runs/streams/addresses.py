@@ -57,14 +57,14 @@ class Address:
 
     def redact(self, text: object) -> str:
         """Return a text, such as an error of a client, without the secrets of this address."""
-        told, names = str(text), [name for name in self.options if name not in _HARMLESS]
+        message, names = str(text), [name for name in self.options if name not in _HARMLESS]
         # A name that is not known may be the rest of a secret with & in it.
         secrets = [self.user or "", self.password or "", *self.options.values(), *names]
         for secret in sorted(secrets, key=len, reverse=True):
             if len(secret) > 2 and secret not in self.shown:
                 for form in (secret, quote(secret, safe=""), repr(secret)[1:-1]):
-                    told = told.replace(form, "***")
-        return told
+                    message = message.replace(form, "***")
+        return message
 
     def host_and_port(self, port: int) -> tuple[str, int]:
         """Return the one host, and its port or the usual one."""
@@ -89,8 +89,8 @@ class Address:
                 "is" if len(others) == 1 else "are",
             )
             hint = "Write & in a password as %26."
-            told = ", ".join(names) or "none"
-            raise InputError("input", rule, str(self), n_others, verb, told, hint=hint)
+            message = ", ".join(names) or "none"
+            raise InputError("input", rule, str(self), n_others, verb, message, hint=hint)
         return mine
 
 
@@ -125,8 +125,8 @@ def parse_address(text: str) -> Address:
     is_shown = bool(user) and (bool(password) or scheme.startswith("postgres"))
     shown = f"{scheme}://{quote(user, safe='') + '@' if is_shown else ''}{hosts}/"
     shown += quote(unquote(path), safe="/+#$")
-    told = {name: value for name, value in options.items() if name in _HARMLESS}
-    shown += f"?{urlencode(told, safe='/:,')}" if told else ""
+    public_options = {name: value for name, value in options.items() if name in _HARMLESS}
+    shown += f"?{urlencode(public_options, safe='/:,')}" if public_options else ""
     given = {name: _resolve(value) for name, value in options.items()}
     return Address(
         scheme, hosts, unquote(path), user or None, _resolve(password) or None, given, shown

@@ -66,8 +66,8 @@ class Connected(Generic[Connection]):
             result = work(self._connection)
         except Exception as error:
             if not self._broken(error):
-                if (told := self._backoff.redact(error)) != " ".join(str(error).split())[:300]:
-                    raise ConnectionError(told) from None
+                if (message := self._backoff.redact(error)) != " ".join(str(error).split())[:300]:
+                    raise ConnectionError(message) from None
                 raise
             self.close()
             self._backoff.wait(error)

@@ -75,8 +75,8 @@ class KafkaTopic:
             found = self._consumer.consume(_AT_ONCE, seconds)
         except kafka.KafkaException as error:
             if error.args[0].code() not in _PASSING:
-                told = self._backoff.redact(_format_error(error))
-                raise ConnectionError(f"{self._address}: {told}.") from None
+                sentence = self._backoff.redact(_format_error(error))
+                raise ConnectionError(f"{self._address}: {sentence}.") from None
             self._backoff.wait(_format_error(error))
             return None
         messages = [message for one in found for message in self._messages(one)]
@@ -195,8 +195,8 @@ def _make_client(kind: Any, settings: dict[str, Any], address: Address) -> Any:
     try:
         return kind(settings)
     except kafka.KafkaException as error:
-        told = address.redact(_format_error(error))
-        raise InputError("input", ": {!r}: {}", str(address), told) from None
+        message = address.redact(_format_error(error))
+        raise InputError("input", ": {!r}: {}", str(address), message) from None
 
 
 def _format_error(error: Exception) -> str:

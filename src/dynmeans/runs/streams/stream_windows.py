@@ -36,7 +36,7 @@ class StreamWindows:
 
     A window closes as with `LiveWindows`. A message that cannot be read as a row, lacks a value
     or comes too late is kept as a dead letter, unless such rows are dropped. On resume the rows
-    of windows that were open are read again, and no row is taken in or counted twice.
+    of windows that were open are read again, and no row is processed or counted twice.
 
     Once `stop` is set, `StoppedError` is raised, and open windows are left for the next time. After
     `idle_timeout` seconds without a message all windows close, unless `options.keep_last_open` is

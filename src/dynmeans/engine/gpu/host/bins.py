@@ -15,7 +15,7 @@ from dynmeans.records.arrays import FloatArray
 from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 
-_LEAST_EXPONENT, _MOST_EXPONENT = -1074, 960
+_MIN_EXPONENT, _MAX_EXPONENT = -1074, 960
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,8 @@ def choose_bins(
 def _unit_exponent(least: float, n_bits: int) -> int:
     """Exponent of `least` / 2**n_bits, rounded down to a power of two."""
     if not least > 0.0:
-        return _LEAST_EXPONENT
-    return max(math.frexp(least)[1] - 1 - n_bits, _LEAST_EXPONENT)
+        return _MIN_EXPONENT
+    return max(math.frexp(least)[1] - 1 - n_bits, _MIN_EXPONENT)
 
 
 def _shifts(n_terms: int, columns: list[tuple[float, int]]) -> FloatArray:
@@ -85,7 +85,7 @@ def _shifts(n_terms: int, columns: list[tuple[float, int]]) -> FloatArray:
     shifts = np.empty((n_bins, len(columns)))
     for c, (_, unit) in enumerate(columns):
         for b in range(n_bins):
-            exponent = min(unit + (n_bins - 1 - b) * (52 - p), _MOST_EXPONENT)
+            exponent = min(unit + (n_bins - 1 - b) * (52 - p), _MAX_EXPONENT)
             shifts[b, c] = math.ldexp(1.5, 52 + exponent)
     return shifts
 
@@ -93,8 +93,8 @@ def _shifts(n_terms: int, columns: list[tuple[float, int]]) -> FloatArray:
 def _count_bins(largest: float, unit: int, p: int) -> int:
     if not largest > 0.0:
         return 1
-    exponent = math.frexp(largest)[1] if math.isfinite(largest) else _MOST_EXPONENT
-    exponent = min(exponent, _MOST_EXPONENT - 60)
+    exponent = math.frexp(largest)[1] if math.isfinite(largest) else _MAX_EXPONENT
+    exponent = min(exponent, _MAX_EXPONENT - 60)
     n_bins = 1
     while unit < exponent + p - 51:
         n_bins, unit = n_bins + 1, unit + 52 - p

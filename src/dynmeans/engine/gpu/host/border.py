@@ -1,6 +1,6 @@
 """Late passes that cost what the border costs: only rows that may change their slot are looked at.
 
-Late in a run nearly all rows keep their slot, and centers hardly move. Every center is given a
+Late in a run nearly all rows keep their slot, and centers move little. Every center is given a
 margin; the rows that may change their slot while no center leaves its margin, the border, are held
 by the device with the slots that they may choose. Passes over these alone have the labels, the sums
 and the cost of passes over all rows, as long as no cluster opens, revives or empties. A pass in
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from dynmeans.engine.gpu.border import DeviceBorder
 
 _PASSES_AHEAD = 8.0  # that a margin is meant for, at the speed of the last pass
-_LEAST_AHEAD, _MOST_AHEAD = 4.0, 4096.0
+_MIN_AHEAD, _MAX_AHEAD = 4.0, 4096.0
 _ROWS_AHEAD = 4.0  # and rows that may join from the root of lambda away
 _SMALL_N_MOVES = 128  # one row in so many moves, where the border is sought
-_MOST_HELD, _FEW_HELD = 10, 2**16  # one row in so many, or so many of few
+_MAX_HELD, _FEW_HELD = 10, 2**16  # one row in so many, or so many of few
 # Opening a border is worth so many looks at all rows, one by one; a pass has costs besides those of
 # the rows it holds, and opening has more.
 _WORTH, _PASS_ROWS, _OPENING_ROWS = 2.0, 2**18, 20 * 2**18
 # Of the root of lambda; no margin is wider. Of many features one wide margin counts for all slots.
 _FAR, _FAR_OF_MANY, _MANY_FEATURES = 0.25, 0.05, 16
-_WAIT, _MOST_WAIT = (
+_WAIT, _MAX_WAIT = (
     3,
     96,
 )  # looks at all rows after borders that were too large, twice as many each time
@@ -87,14 +87,14 @@ class Margins:
         end: all rows are looked at next.
         """
         self._n_passes = max(1, n_passes)
-        if n_held is None or n_held > max(self._n_points // _MOST_HELD, _FEW_HELD):
-            self._ahead = max(self._ahead / 2.0, _LEAST_AHEAD)
+        if n_held is None or n_held > max(self._n_points // _MAX_HELD, _FEW_HELD):
+            self._ahead = max(self._ahead / 2.0, _MIN_AHEAD)
         elif is_due and n_passes * (n_held + _PASS_ROWS) < _WORTH * (
             self._n_points + _OPENING_ROWS
         ):
-            self._ahead = min(self._ahead * 2.0, _MOST_AHEAD)
+            self._ahead = min(self._ahead * 2.0, _MAX_AHEAD)
         self._n_failed = self._n_failed + 1 if n_held is None else 0
-        long = min(_WAIT * 2 ** (self._n_failed - 1), _MOST_WAIT)
+        long = min(_WAIT * 2 ** (self._n_failed - 1), _MAX_WAIT)
         self._wait = int(long) if n_held is None else 0 if is_due else 1
 
 
@@ -103,7 +103,7 @@ def run_border_passes(
 ) -> tuple[int, bool]:
     """Make the passes over a border in which the cost falls, and carry on its trace.
 
-    At most so many costs are in the trace then; the labels are those after the last of them.
+    At most this many costs are in the trace then; the labels are those after the last of them.
     Returns how many passes were made, and whether they ended because centers left their margins.
     """
     n_kept = 0

@@ -30,7 +30,7 @@ class Bounds:
 
     @property
     def values(self) -> Any:
-        """One float32 for each row, on the device, allocated when first asked for."""
+        """One float32 for each row, on the device, allocated on first access."""
         if self._values is None:
             self._values = self._allocate()
         return self._values
@@ -40,11 +40,11 @@ class Bounds:
         self._slots, self.drift = None, 0.0
 
     def renew(self, slots: Slots) -> None:
-        """All values were written anew beside these slots, without any drift."""
+        """All values were written again against these slots, without any drift."""
         self._slots, self.drift = slots, 0.0
 
     def follow(self, slots: Slots) -> bool:
-        """Let the centers move to these; False where no bound is known beside them."""
+        """Let the centers move to these; False if no bound is known."""
         before = self._slots
         if before is None or not np.array_equal(before.is_inactive, slots.is_inactive):
             self.forget()

@@ -1,6 +1,6 @@
 """Algorithm 2, Cluster, on a device: alternate labels and parameters until the cost stops falling.
 
-The cost of a pass and the choices of the next one both look at every row beside the same centers:
+The cost of a pass and the choices of the next one both look at every row against the same centers:
 one reading of the rows serves both.
 """
 
@@ -60,7 +60,7 @@ def alternate(
     *,
     keeps_labels: bool = False,
 ) -> Found:
-    """Alternate parameters and labels until the cost stops falling; its trace goes on.
+    """Alternate parameters and labels until the cost stops falling; its trace continues.
 
     With `keeps_labels` a last pass that raised the cost is undone.
     """

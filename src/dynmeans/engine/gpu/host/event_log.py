@@ -1,7 +1,7 @@
 """Event log and replay: births, revivals and emptied clusters of one pass, found in parallel.
 
 A pass visits rows one by one, and a cluster that is opened, revived or emptied on the way (an
-event) changes what later rows can choose. Given a log of events, every row can choose by itself:
+event) changes what later rows can choose. Given a log of events, every row chooses independently:
 it sees the versions of the slots that, by the log, exist at its turn. Those choices imply a
 log. A log that implies itself is that of visiting the rows one by one, and it is found by starting
 from any log and replacing it by what it implies.

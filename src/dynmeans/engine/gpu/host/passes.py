@@ -33,7 +33,7 @@ class Passes:
     def first(self) -> int:
         """Label rows that have no label yet; return the number of slots.
 
-        The rows are taken in stretches of the visiting order that grow as events get rare. A row
+        Rows are processed in stretches of the visiting order that grow as events get rare. A row
         that finds an active cluster can cause no event, whatever happens before its turn in the
         stretch: that cluster stays where it is, and no dormant one gets cheaper. So events are
         sought among the others.

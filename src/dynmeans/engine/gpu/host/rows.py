@@ -18,7 +18,7 @@ Listed = Any  # an array on the device: rows, or one choice for each
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """All rows beside the slots of a moment."""
+    """All rows against the slots of a moment."""
 
     # listed, wishes: the rows that want to move, and where to; OPEN_NEW where that is a new
     # cluster.

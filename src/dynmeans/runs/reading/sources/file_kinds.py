@@ -32,9 +32,9 @@ def find_files(path: str) -> list[str]:
     """Return the files that a path, a pattern or a folder stands for, sorted by name."""
     scheme, mark, _ = path.partition("://")
     if mark:  # what follows may hold a password, and so may what comes before
-        told = f"{scheme + mark!r}..." if scheme.isalnum() else NOT_SHOWN
+        message = f"{scheme + mark!r}..." if scheme.isalnum() else NOT_SHOWN
         raise ValueError(
-            f"unknown address scheme {told}. Install the connector for it, or give a file."
+            f"unknown address scheme {message}. Install the connector for it, or give a file."
         )
     given = Path(path)
     if given.is_dir():

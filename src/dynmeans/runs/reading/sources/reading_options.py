@@ -14,9 +14,19 @@ _DECIMALS = (".", ",")
 
 @dataclass(frozen=True, slots=True)
 class ReadingOptions:
-    """How the rows of a source are read, and which of them are wanted.
+    """Options for reading a source: formats, and which rows are read.
 
-    What each field means is in its `metadata`, from which the options of the command are made.
+    The `metadata` of each field has its meaning, which `dynmeans cluster --help` prints.
+
+    See Also
+    --------
+    dynmeans.runs.Source : Takes them.
+
+    Examples
+    --------
+    >>> from dynmeans.runs import ReadingOptions
+    >>> ReadingOptions(decimal=",").decimal
+    ','
     """
 
     sql: str | None = option(None, "One SELECT to read; the input is called source.")

@@ -59,7 +59,7 @@ def remote_dataset(path: str) -> Any:
     except ModuleNotFoundError:
         raise
     except FileNotFoundError:
-        told = f"{shown!r} cannot be read: there is no such file, or the server does not answer."
-        raise FileNotFoundError(told) from None
+        message = f"{shown!r} cannot be read: there is no such file, or the server does not answer."
+        raise FileNotFoundError(message) from None
     except Exception as error:  # whose text may hold the whole address
         raise OSError(f"{shown!r} cannot be read ({type(error).__name__}).") from None

@@ -97,14 +97,14 @@ def _in_one_line(error: Exception, subject: str) -> ValueError | OSError:
     # The last lines show the place in a query that is not the user's.
     lines = list(takewhile(lambda line: not line.startswith("LINE "), lines))
     is_system = lines and lines[0].startswith(("IO Error", "Out of Memory", "Permission"))
-    told = _QUERY.sub(r"\1", re.sub(r"^[A-Z][\w ]* Error: ", "", " ".join(lines[:3])))
-    if found := _NO_PARQUET.search(told):
-        told = f"{found[1] or found[2]} is not a Parquet file."
-    if "disabled by configuration" in told or "disabled through configuration" in told:
-        told = f"{told.partition(' - ')[0]}: a query reads the named input and no other file."
-    if "not utf-8 encoded" in told:
+    message = _QUERY.sub(r"\1", re.sub(r"^[A-Z][\w ]* Error: ", "", " ".join(lines[:3])))
+    if found := _NO_PARQUET.search(message):
+        message = f"{found[1] or found[2]} is not a Parquet file."
+    if "disabled by configuration" in message or "disabled through configuration" in message:
+        message = f"{message.partition(' - ')[0]}: a query reads the named input and no other file."
+    if "not utf-8 encoded" in message:
         return InputError("", f"{subject}: it is not UTF-8", hint=_OTHER_ENCODING)
-    if told.startswith("syntax error"):
-        told += '. A column that is named like a word of SQL needs quotes: "at".'
-    text = f"{subject}: {told[:500]}"
+    if message.startswith("syntax error"):
+        message += '. A column that is named like a word of SQL needs quotes: "at".'
+    text = f"{subject}: {message[:500]}"
     return OSError(text) if is_system else ValueError(text)

@@ -39,10 +39,10 @@ _SPILL = re.compile(r"dynmeans-(spill-\w+|[0-9a-f]{32})")
 
 
 class Source(AbstractContextManager["Source"]):
-    """A table that can be read again and again, in its own order or sorted.
+    """A table that can be read repeatedly, in its own order or sorted.
 
-    DuckDB reads it closed off: no file but those named here, no network, no extension. Parquet
-    at an address is read by Arrow.
+    DuckDB reads it in a sandbox: only the files named here, no network, no extensions. Parquet at
+    an address is read by Arrow.
 
     Parameters
     ----------
@@ -51,11 +51,11 @@ class Source(AbstractContextManager["Source"]):
         database, Parquet at https:// or s3://; or a pyarrow Table, a pandas or polars DataFrame,
         or anything else that DuckDB can scan.
     text_column : str, optional
-        A column that the reader of a file must leave as the text it is.
+        A column that is read as text.
     also : iterable of str
         Further files that `connection` may read or write.
     reading : ReadingOptions
-        How the files are written, and which rows are wanted; with `sql` one SELECT is read
+        Format of the files, and which rows are read; with `sql` one SELECT is read
         instead, in which the table above is called ``source``, or any over those of a database.
 
     Attributes
@@ -66,6 +66,11 @@ class Source(AbstractContextManager["Source"]):
         These, fields of nested columns as ``sensor.temp``.
     row : str
         SQL for the number of a row in its source, from 0.
+
+    See Also
+    --------
+    dynmeans.runs.Windows : Divides it into windows.
+    dynmeans.runs.ReadingOptions : How files are read.
 
     Examples
     --------
