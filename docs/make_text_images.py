@@ -21,7 +21,16 @@ import dynmeans
 
 IMAGES = Path(__file__).parent / "images"
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
-SHOWN = ("iraq", "sars", "world, cup", "water, rain", "baghdad")
+# Words of the names of the topics that are shown; their order in a name does not count.
+SHOWN = ({"iraq"}, {"sars"}, {"world", "cup"}, {"water", "rain"}, {"baghdad"})
+
+
+def find_topic(names: pd.Series, words: set[str]) -> int:
+    """Return the topic whose name begins with these words, in any order; the largest of several."""
+    for k, name in names.items():
+        if set(name.split(", ")[: len(words)]) == words:
+            return int(str(k))
+    raise ValueError(f"no topic is named by {sorted(words)}; topics: {'; '.join(names.head(30))}")
 
 
 def shares(found: Any, news: pd.DataFrame) -> None:
@@ -30,18 +39,26 @@ def shares(found: Any, news: pd.DataFrame) -> None:
     counts = pd.crosstab(weeks, found.labels).iloc[:-1]  # the last week has one day
     names = found.topics.set_index("cluster_id")["name"]
     figure, ax = plt.subplots(figsize=(9, 4.2), layout="constrained")
-    for word, color in zip(SHOWN, COLORS, strict=True):
-        k = next(k for k, name in names.items() if name.startswith(word))
+    shown = [find_topic(names, words) for words in SHOWN]
+    for k, color in zip(shown, COLORS, strict=True):
         ax.plot(counts.index, counts[k], color=color, linewidth=2)
-        top = counts[k].idxmax()
+    # Names stand beside the last week, apart from the lines and from each other.
+    gap = 0.06 * float(counts[shown].to_numpy().max())
+    height = -gap
+    for k, color in sorted(
+        zip(shown, COLORS, strict=True), key=lambda pair: counts[pair[0]].iloc[-1]
+    ):
+        last = float(counts[k].iloc[-1])
+        height = max(last, height + gap)
         ax.annotate(
             names[k],
-            (top, counts.loc[top, k]),
-            (0, 4),
-            textcoords="offset points",
+            (counts.index[-1], last),
+            (counts.index[-1] + pd.Timedelta(days=3), height),
             color=color,
-            ha="center",
+            va="center",
+            annotation_clip=False,
         )
+    ax.set_xlim(counts.index[0], counts.index[-1])
     ax.set_ylabel("headlines in a week")
     ax.set_ylim(0)
     ax.xaxis.set_major_formatter(DateFormatter("%d %b"))
@@ -53,7 +70,7 @@ def words(found: Any) -> None:
     """Draw the words that are new in a few topics, week by week."""
     told = found.words_per_window
     names = found.topics.set_index("cluster_id")["name"]
-    shown = [next(k for k, n in names.items() if n.startswith(w)) for w in SHOWN[:3]]
+    shown = [find_topic(names, words) for words in SHOWN[:3]]
     windows = sorted(told["window"].unique())[:12]
     figure, ax = plt.subplots(figsize=(9, 4.6), layout="constrained")
     for column, k in enumerate(shown):

@@ -152,6 +152,21 @@ def _texts() -> str:
     return table(("News-T", "given, besides the texts", "NMI", "topics (152)", "seconds"), lines)
 
 
+def _embeddings() -> str:
+    rows = _rows("embeddings")
+    methods, kinds = (list(dict.fromkeys(row[key] for row in rows)) for key in ("how", "kind"))
+
+    def cell(kind: str, method: str) -> str:
+        mine = [row for row in rows if (row["kind"], row["how"]) == (kind, method)]
+        if not mine:
+            return _NO_ROW
+        found = f"{_mean(mine, 'nmi', '.2f')} / {_mean(mine, 'n_clusters', '.0f')}"
+        return f"{found} / {_mean(mine, 'cpu_seconds', '.1f')} s"
+
+    lines = [(kind, *(cell(kind, method) for method in methods)) for kind in kinds]
+    return table(("NMI / clusters / time", *methods), lines)
+
+
 def tables() -> dict[str, str]:
     """Return every table by its name on the page."""
     return {
@@ -161,6 +176,7 @@ def tables() -> dict[str, str]:
         "compare: peers, generated": _peers("generated"),
         "compare: peers, given": _peers("given"),
         "compare: texts": _texts(),
+        "compare: embeddings": _embeddings(),
         **{
             f"compare: {origin}, {score}": _peers_of(origin, score)
             for origin in ("given", "generated")

@@ -31,7 +31,7 @@ def moving_directions(seed, n_features, n_clusters=5, n_batches=12, concentratio
 @pytest.mark.parametrize("seed", range(3))
 def test_centers_on_the_sphere_follow_directions_that_move(seed, n_features):
     batches, truth, means = moving_directions(seed, n_features)
-    model = DynamicMeans(space="cosine", search="paper", n_init=1, random_state=seed)
+    model = DynamicMeans(1.4, space="cosine", search="paper", n_init=1, random_state=seed)
     found, _ = model.fit_sequence(batches)
     # Matched once for the whole stream: an identity that changes on the way is an error.
     pairs = set(zip(np.concatenate(truth).tolist(), np.concatenate(found).tolist(), strict=True))

@@ -101,9 +101,9 @@ def test_threads_change_nothing_on_the_sphere():
 
 def test_a_sequence_of_batches_is_that_of_one_after_the_other():
     batches = [crowd(200, 20, 6, seed) for seed in range(5)]
-    at_once = DynamicMeans(space="cosine", random_state=0)
+    at_once = DynamicMeans(1.4, space="cosine", random_state=0)
     found, _ = at_once.fit_sequence(batches)
-    one_by_one = DynamicMeans(space="cosine", random_state=0)
+    one_by_one = DynamicMeans(1.4, space="cosine", random_state=0)
     labels = [one_by_one.partial_fit(batch).labels_ for batch in batches]
     np.testing.assert_array_equal(np.concatenate(found), np.concatenate(labels))
     assert at_once.memory_.clusters == one_by_one.memory_.clusters
@@ -112,7 +112,7 @@ def test_a_sequence_of_batches_is_that_of_one_after_the_other():
 
 def test_a_memory_on_the_sphere_resumes_to_the_bit(tmp_path):
     batches = [crowd(200, 20, 6, seed) for seed in range(4)]
-    whole, begun = (DynamicMeans(space="cosine", random_state=0) for _ in range(2))
+    whole, begun = (DynamicMeans(1.4, space="cosine", random_state=0) for _ in range(2))
     for batch in batches:
         whole.partial_fit(batch)
     for batch in batches[:2]:

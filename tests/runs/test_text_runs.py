@@ -1,6 +1,9 @@
 """Runs of texts: streams, kills and resumes, hostile texts, groups of topics."""
 
 import json
+import subprocess
+import sys
+import time
 import warnings
 
 import numpy as np
@@ -15,9 +18,9 @@ from benchmarks.quality.text_streams import Kind, make_texts
 from dynmeans.cli.__main__ import main
 from dynmeans.report.from_run import run_report
 from dynmeans.runs.analysis.topics import topic_lines
-from dynmeans.runs.edits import GROUPS
 from dynmeans.runs.reading.window import WindowOptions
 from dynmeans.runs.run import Run
+from dynmeans.runs.store.schema import DATABASE
 from dynmeans.runs.window_processor import WindowProcessor
 from dynmeans.words.stop_words import ENGLISH
 
@@ -138,7 +141,7 @@ def test_topics_come_in_the_number_asked_for_and_stay_in_one_group(news, tmp_pat
     assert len(found.topics) == 4
     assert found.topics["n_texts"].is_monotonic_decreasing
     with found.open_run() as run:
-        assert run.store.manifest(GROUPS)
+        assert run.levels.option("default")["n_clusters"] == 4
     assert (
         main(["labels", str(tmp_path / "run"), "--labels-only", "-o", str(tmp_path / "l.csv")]) == 0
     )
@@ -255,3 +258,78 @@ def test_the_list_of_clusters_shows_the_latest_text(news, tmp_path, capsys):
     assert main(["clusters", str(tmp_path / "run"), "--top", "1"]) == 0
     lines = dict(line.split(None, 1) for line in capsys.readouterr().out.splitlines())
     assert {lines["typical"], lines["latest"]} <= set(news["headline"])
+
+
+@pytest.mark.filterwarnings("ignore:Mean of empty slice", "ignore:invalid value encountered")
+@pytest.mark.parametrize("n_clusters", [None, 3])
+def test_texts_of_which_none_has_a_word_are_noise_in_every_answer(n_clusters, tmp_path, capsys):
+    texts = ["", "\U0001f600", "123", "the of"]
+    frame = pd.DataFrame({"t": texts, "n": range(4)})
+    folder = tmp_path / "run"
+    found = dynmeans.cluster(
+        frame, text="t", window_column="n", n_clusters=n_clusters, run_folder=folder
+    )
+    assert found.labels.tolist() == [-1] * 4
+    assert "4 rows without a word" in found.summary()
+    assert "4 rows in 4 windows" in found._repr_html_()
+    found.choose_level("fine")
+    assert not len(found.topics)
+    assert not len(found.clusters)
+    assert {len(one.sentence) > 0 for one in found.levels.values()} == {True}
+    found.report(tmp_path / "page.html")
+    with pytest.raises(ValueError, match="has no clusters to plot"):
+        found.plot()
+    commands = (["summary"], ["clusters"], ["report", "-o", str(tmp_path / "p.html")])
+    for command in commands:
+        assert main([command[0], str(folder), *command[1:]]) == 0, capsys.readouterr().err
+
+
+def test_one_large_topic_that_only_stop_words_name_gives_a_warning():
+    rng = np.random.default_rng(0)
+    words = [f"word{i}" for i in range(300)]
+    texts = [f"out of {' '.join(rng.choice(words, 2))}" for _ in range(90)]
+    texts += [f"t{k}a t{k}b t{k}c {rng.choice(words)}" for k in range(12) for _ in range(30)]
+    frame = pd.DataFrame({"t": texts, "n": np.arange(len(texts)) % 3})
+    with pytest.warns(dynmeans.StopWordWarning, match=r"such as stop words: (of|out)"):
+        dynmeans.cluster(frame, text="t", window_column="n", language="none")
+
+
+def test_a_stream_of_texts_from_a_broker_survives_kills_to_the_labels_of_an_unbroken_one(
+    news, redis, tmp_path
+):
+    bodies = [
+        json.dumps({"headline": row.headline, "when": row.when.isoformat()})
+        for row in news.itertuples()
+    ]
+    address = redis.make("headlines")
+    words = ["--text", "headline", "-t", "when", "--every", "1w"]
+    command = [sys.executable, "-m", "dynmeans.cli", "cluster", address, *words, "-o"]
+    broken = tmp_path / "broken"
+    for part in (bodies[:500], bodies[500:1_000]):
+        redis.send("headlines", part)
+        before = n_windows_of(broken)
+        run = subprocess.Popen([*command, str(broken)], stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 60
+        while n_windows_of(broken) < before + 2 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        run.kill()  # SIGKILL
+        assert run.wait() == -9
+        assert n_windows_of(broken) >= before + 2
+    redis.send("headlines", bodies[1_000:])
+    for folder in (broken, tmp_path / "whole"):
+        done = [*command, str(folder), "--idle-timeout", "2s", "--quiet"]
+        subprocess.run(done, check=True)
+    found, expected = all_of(broken), all_of(tmp_path / "whole")
+    assert len(expected[0]) == len(bodies)
+    for name in ("cluster_id", "row_id"):
+        assert found[0][name].equals(expected[0][name])
+    assert found[1] == expected[1]
+    assert found[2].clusters == expected[2].clusters
+    assert found[3:] == expected[3:]
+
+
+def n_windows_of(folder):
+    if not (folder / DATABASE).exists():
+        return 0
+    with Run.open(folder) as run:
+        return run.status().n_windows

@@ -10,9 +10,9 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from dynmeans.inputs.input_error import InputError
 from dynmeans.words.split_words import split_words
 from dynmeans.words.stop_words import ENGLISH, stop_words
-from dynmeans.words.topic_groups import group_topics, text_levels
+from dynmeans.words.topic_groups import group_topics, set_far_apart, topic_levels
 from dynmeans.words.topic_names import new_words, topic_name
-from dynmeans.words.topics import Topics
+from dynmeans.words.topics import Topic, Topics
 from dynmeans.words.word_table import COMPANY_UNIT, WordTable
 
 TEXTS = [
@@ -256,7 +256,7 @@ def test_levels_are_nested_and_small_topics_join_the_nearest_large_one():
     centers = np.concatenate([topics, topics[:30] + 0.05 * rng.normal(size=(30, 60))])
     centers /= np.linalg.norm(centers, axis=1, keepdims=True)
     n_texts = np.concatenate([rng.integers(10, 400, 60), np.full(30, 3)]).astype(float)
-    levels = text_levels(centers, n_texts)
+    levels = topic_levels(centers, n_texts)
     assert sorted(levels["fine"].tolist()) == list(range(90))
     np.testing.assert_array_equal(levels["default"][60:], levels["default"][:30])
     assert len(set(levels["default"].tolist())) == 60
@@ -309,3 +309,50 @@ def test_the_english_list_is_that_of_snowball_and_of_scikit_learn_without_conten
     ]
     assert set(content) == ENGLISH_STOP_WORDS - ENGLISH
     assert {"new", "says", "would", "isnt", "ll"} <= ENGLISH
+
+
+def test_a_word_that_a_full_topic_may_have_had_as_often_is_not_new():
+    topic = Topic(n_texts=400, words={f"w{i}": 40 for i in range(40)})
+    texts = ["pay looting"] * 10
+    told = topic.take_in({"pay": 1, "looting": 9}, texts, np.zeros(10))
+    assert told == "looting"
+    # With 40 of 400 texts, 2 of 10 are hardly more than usual, and 0 of 400 would be.
+    assert new_words({"pay": 2, "looting": 9}, 10, topic.words, 400, 80) == "looting"
+
+
+@pytest.mark.parametrize(("given", "code"), [("english", "en"), ("German", "de")])
+def test_a_language_by_its_name_is_answered_with_its_code(given, code):
+    with pytest.raises(InputError, match=f"such as en, de, fr.*Use language='{code}'"):
+        stop_words(given)
+
+
+def test_a_few_small_topics_stay_apart_where_none_is_large():
+    levels = topic_levels(np.eye(3), np.array([4.0, 5.0, 3.0]))
+    assert len(set(levels["default"].tolist())) == 3
+
+
+def test_a_small_cluster_joins_a_large_one_only_within_the_cosine_of_new_clusters():
+    centers = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.9, 0.436, 0.0], [0.05, 0.1, 0.99]])
+    levels = topic_levels(centers, np.array([50.0, 40.0, 3.0, 2.0]), least_cosine=0.3)
+    assert levels["default"].tolist() == [0, 1, 0, 2]
+    assert topic_levels(centers, np.array([50.0, 40.0, 3.0, 2.0]))["default"].max() == 1
+
+
+def test_a_run_without_a_topic_has_levels_without_one():
+    levels = topic_levels(np.empty((0, 4)), np.empty(0))
+    assert {name: len(groups) for name, groups in levels.items()} == dict.fromkeys(levels, 0)
+
+
+def test_topics_that_fit_no_group_are_one_more_group():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.eye(3, 400), 10, axis=0) + 0.02 * rng.normal(size=(30, 400))
+    strangers = rng.normal(size=(40, 400)) / 20
+    centers = np.concatenate([groups, strangers])
+    centers /= np.linalg.norm(centers, axis=1, keepdims=True)
+    n_texts = np.array([40.0] * 30 + [3.0] * 40)
+    levels = topic_levels(centers, n_texts, n_groups=3)
+    rest = set_far_apart(levels, centers, n_texts, 0.5)
+    assert rest == 3
+    assert (levels["default"][30:] == 3).mean() > 0.9
+    assert (levels["default"][:30] < 3).all()
+    assert set_far_apart(levels, centers, n_texts, 1.0) is None

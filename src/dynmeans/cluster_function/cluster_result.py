@@ -145,7 +145,7 @@ class ClusterResult:
 
     @property
     def levels(self) -> LevelsShown | None:
-        """Three answers side by side: "fine", "default" and "coarse"; None for texts."""
+        """Three answers side by side, "fine", "default" and "coarse"; None without any."""
         with self.open_run() as run:
             return levels_shown(run)
 

@@ -103,6 +103,8 @@ def notebook_progress(
 def summary_table(lines: Sequence[str], clusters: pa.Table) -> str:
     """Return the summary and the clusters with the most points as HTML."""
     message = "".join(f"<p>{html.escape(line)}</p>" for line in lines)
+    if not clusters.num_rows:
+        return f"<div>{message}</div>"
     names = [
         field.name
         for field in clusters.schema

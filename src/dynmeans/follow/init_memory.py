@@ -9,13 +9,14 @@ import numpy as np
 
 from dynmeans.engine.batch import AnyBatch, Batch
 from dynmeans.engine.checks import broadcast_to_batches, entropy_of_seed
-from dynmeans.follow.clusterers import method_text
+from dynmeans.follow.clusterers import DYNMEANS, method_text
 from dynmeans.follow.curved_motion import check_motion
 from dynmeans.follow.finder import finder_of
 from dynmeans.follow.lifetimes import NO_LIFETIMES
 from dynmeans.follow.memory import Memory, check_state_lengths
 from dynmeans.follow.model_config import ModelConfig
 from dynmeans.inputs.input_error import InputError
+from dynmeans.parameters.cosine import choose_cosine
 from dynmeans.parameters.selection import first_batches
 from dynmeans.records.penalties import AUTO, DEFAULT_MOTION, Penalties
 from dynmeans.records.state import ClusterState
@@ -115,6 +116,10 @@ def settle(
         memory = replace(memory, space=space, clusters=clusters)
     if penalties is None:
         penalties = resolve_penalties(model_config, memory)
+    if penalties is None and has_points and space.adapts_penalty and _are_remote(batches[:n]):
+        usual = replace(model_config.penalties, new_penalty=space.usual_penalty)
+        moving_features = memory.point_columns(usual.moving_features)
+        penalties = _in_space(usual.complete(moving_features), space)
     if penalties is None and has_points:
         here = [batch.to_numpy("penalties='auto'") for batch in batches[:n]]
         rows = [map_batch(batch, space) for batch in here]
@@ -124,6 +129,11 @@ def settle(
         on_suggestion(found)
         penalties = apply_motion_and_revival(model_config, memory, found.penalties)
     return replace(memory, penalties=penalties)
+
+
+def _are_remote(batches: Sequence[AnyBatch]) -> bool:
+    """Whether rows lie on a Dask cluster, where nothing is chosen on them."""
+    return any(hasattr(batch, "pieces") for batch in batches)
 
 
 def map_batch(batch: AnyBatch, space: Space) -> Any:
@@ -146,14 +156,13 @@ def resolve_penalties(model_config: ModelConfig, memory: Memory) -> Penalties | 
         model_config.penalties,
         memory.point_columns(model_config.penalties.moving_features),
     )
-    usual = memory.space.usual_penalty
-    if usual is not None and model_config.is_open:
+    if model_config.is_auto:
+        return None
+    if model_config.is_open:
         if memory.penalties is not None:
             return None
-        return _in_space(replace(given, new_penalty=usual).complete(moving_features), memory.space)
-    return (
-        None if model_config.is_auto else _in_space(given.complete(moving_features), memory.space)
-    )
+        given = replace(given, new_penalty=memory.space.usual_penalty)
+    return _in_space(given.complete(moving_features), memory.space)
 
 
 def apply_motion_and_revival(
@@ -195,4 +204,10 @@ def _choice(
     if not memory.space.supports_velocity:
         known["motion"] = DEFAULT_MOTION
     known["batch_noun"] = batch_noun
+    if memory.space.adapts_penalty and model_config.method == DYNMEANS:
+        del known["motion"]
+        usual = memory.space.usual_penalty
+        assert usual is not None, "a space that adapts its penalty has one to begin with"
+        n_clusters = None if model_config.families else model_config.n_clusters
+        return choose_cosine(batches, gaps, usual=usual, n_clusters=n_clusters, **known)
     return finder_of(model_config.method).choose(model_config, memory, batches, gaps, **known)

@@ -236,7 +236,8 @@ class ModelConfig:
     @property
     def is_auto(self) -> bool:
         """Whether penalties will be chosen on the first batches."""
-        return self.is_open and find_space(self.space).usual_penalty is None
+        space = find_space(self.space)
+        return self.is_open and (space.usual_penalty is None or space.adapts_penalty)
 
     @property
     def is_open(self) -> bool:

@@ -185,6 +185,9 @@ def fit_groups(
 def _penalties(model_config: ModelConfig, space: Space, columns: Columns) -> Penalties:
     nobody = ClusterState.empty(space.n_coordinates(len(columns.features)))
     unseeded = replace(model_config, random_state=0)  # each key has a seed of its own
+    if unseeded.is_open:
+        known = replace(unseeded.penalties, new_penalty=space.usual_penalty)
+        unseeded = replace(unseeded, penalties=known)
     penalties = memory_from_clusters(unseeded, nobody, feature_names=columns.features).penalties
     assert penalties is not None, "given"
     check_motion(space, penalties)
@@ -198,7 +201,7 @@ def _check_settings(model_config: ModelConfig, state: object) -> ModelConfig:
     """Refuse, by name, what many small streams cannot be followed by."""
     where = "fit_groups"
     auto = "Choose penalties on the batches of one key: new_penalty=suggest_penalties(...)."
-    if model_config.is_auto:
+    if model_config.is_open and find_space(model_config.space).usual_penalty is None:
         raise InputError("penalties", f"must be given in {where}", got=AUTO, hint=auto)
     confirming = ("families", "min_cluster_size", "min_batches")
     model_config.reject_fields(where, ("method", "n_clusters", *confirming))

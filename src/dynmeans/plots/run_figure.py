@@ -45,6 +45,9 @@ def run_figure(
     if kind == "tree":
         return _tree_figure(run, ax, figsize)
     history, kept = _draw_all(run)
+    if not any(len(record.ids) for record in history):
+        folder = str(run.folder)
+        raise ValueError(f"the run {folder!r} has no clusters to plot: all rows are noise.")
     step = _fullest(history)
     seen, points = in_two_axes(history, kept, step)
     figures: dict[str, Callable[[Axes], Axes]] = {

@@ -34,7 +34,11 @@ from dynmeans.runs.analysis.scale_sensitivity import (
 from dynmeans.runs.analysis.space_messages import new_cluster_distance, suggest_space
 from dynmeans.runs.analysis.status import RunStatus
 from dynmeans.runs.analysis.suggested_matches import note_suggested_matches
-from dynmeans.runs.analysis.topics import find_text_levels, group_run, stop_word_note
+from dynmeans.runs.analysis.topics import (
+    find_topic_levels,
+    has_topic_levels,
+    stop_word_note,
+)
 from dynmeans.runs.configuration import N_KEPT, RunConfig
 from dynmeans.runs.input import Input
 from dynmeans.runs.levels import LevelsInTime, write_levels
@@ -58,6 +62,7 @@ from dynmeans.runs.warm_up import (
     needs_warm_up,
     raise_on_first_read,
 )
+from dynmeans.spaces.named import find_space
 
 # From the rows of the source, if they are known, those read before, and the names of the features,
 # to what sees each window.
@@ -164,8 +169,8 @@ class ClusterJob:
         """Find the three levels, on all there is, and count at the one that is shown."""
         if not done.status.n_windows:
             return done
-        if self.windows.text is not None:
-            find_text_levels(run, self.level)
+        if has_topic_levels(run):
+            find_topic_levels(run, self.level)
             return replace(done, status=replace(run.status(), is_running=False))
         if not run.config.model_config.families:
             return done
@@ -184,8 +189,6 @@ class ClusterJob:
         """Name clusters by the words of a column, where one was named for that."""
         if not done.n_windows:
             return
-        if self.windows.text is not None:
-            group_run(run)
         column = self.name_by or self.windows.text
         if column is None or column == self.windows.text:
             return
@@ -241,6 +244,8 @@ class ClusterJob:
             rule = "is for clusters of {method='dynmeans'}"
             raise InputError("level", rule, got=self.level)
         if self.windows.text is not None or model_config.method != DYNMEANS:
+            return False
+        if model_config.is_open and find_space(model_config.space).centers == "sphere":
             return False
         return self.level not in (None, FINE) or (self.level is None and model_config.is_open)
 
@@ -431,10 +436,15 @@ class _JobRun:
     def _take_all(self, run: Run, windows: Any, **options: Any) -> bool:
         """Take all windows in; return whether the job was stopped on the way."""
         with self.job.after.make_hook(run, self.stop) as send:
-            levels = LevelsInTime(run.store, run.config.model_config.n_clusters)
+            model_config = run.config.model_config
+            is_due = model_config.families
+            levels = LevelsInTime(partial(write_levels, run.store, hint=model_config.n_clusters))
+            if has_topic_levels(run):
+                is_due = self.job.input.is_live or self.job.input.is_stream
+                levels = LevelsInTime(partial(find_topic_levels, run))
 
             def after_commit() -> None:
-                if run.config.model_config.families:
+                if is_due:
                     levels.after_commit()
                 send()
 
@@ -490,8 +500,8 @@ def _notes(run: Run, choice: Suggestion | None) -> Iterator[ArgumentText | None]
         )
     yield format_scale_sensitivity(scale_sensitivity_of_run(run))
     found, model_config = n_per_window(run.store), run.config.model_config
-    is_text = bool(run.config.source.get("text"))
-    if model_config.n_clusters is not None and not (model_config.families or is_text):
+    is_grouped = model_config.families or has_topic_levels(run)
+    if model_config.n_clusters is not None and not is_grouped:
         yield Hint(*check_range("n_clusters", model_config.n_clusters), False).render(found)
     elif choice is not None:
         yield choice.compare_n_clusters(found, run.status().n_windows)

@@ -1,7 +1,7 @@
 """The level at which a run is shown: which clusters its subclusters form; kept in its manifest."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -88,15 +88,15 @@ def store_levels(store: Store, found: Iterable[Level], chosen: str | None) -> No
 class LevelsInTime:
     """Finds the levels again after commits, for a tenth of the time of everything else."""
 
-    def __init__(self, store: Store, hint: Any) -> None:
-        self._store, self._hint = store, hint
+    def __init__(self, find: Callable[[], object]) -> None:
+        self._find = find
         self._began, self._spent = time.monotonic(), 0.0
 
     def after_commit(self) -> None:
         """Find the levels, unless that took too much of the time so far."""
         now = time.monotonic()
         if self._spent <= _MAX_TIME * (now - self._began - self._spent):
-            write_levels(self._store, hint=self._hint)
+            self._find()
             self._spent += time.monotonic() - now
 
 

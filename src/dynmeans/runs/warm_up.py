@@ -4,6 +4,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -48,9 +49,15 @@ def read_warm_up(windows: Iterable[Window], taken: list[Window] | None = None) -
 def initial_memory(
     config: RunConfig, first: Sequence[Window], on_suggestion: OnSuggestion = log_suggestion
 ) -> Memory:
-    """Return the memory before the first window, learned from these windows."""
+    """Return the memory before the first window, learned from these windows.
+
+    Vectors on the sphere are shown in as many groups as `n_clusters`; lambda does not depend on it.
+    """
+    model_config = config.model_config
+    if find_space(model_config.space).adapts_penalty:
+        model_config = replace(model_config, n_clusters=None)
     return begin(
-        config.model_config,
+        model_config,
         [_batch_of(window, len(config.features)) for window in first],
         [window.elapsed for window in first],
         feature_names=config.features,

@@ -20,9 +20,9 @@ class Cosine(Space):
     """x becomes x / |x|: text and image embeddings, shares, anything compared by its cosine.
 
     Exact: the squared distance of two points is 2 - 2 cos of the angle between the rows. Centers
-    have length 1 too (decision 0019). Without penalties, `new_penalty` is that of a cosine of 0.3:
-    a row with a lower cosine to every center starts a cluster. ``cosine:centered`` takes off the
-    mean of the first rows, which the vectors of neural models have in common. With
+    have length 1 too (decision 0019). Without penalties, the cosine below which a row starts a
+    cluster is chosen on the first rows (decision 0026). ``cosine:centered`` subtracts the mean of
+    the first rows, which the vectors of neural models have in common. With
     `n_axes`, as in ``cosine:30``, unit rows are seen on their leading axes, as learned on the
     first rows, and are unit rows there: what embeddings of hundreds of features need.
 
@@ -43,6 +43,7 @@ class Cosine(Space):
     supports_velocity: ClassVar[bool] = False
     centers: ClassVar[str] = "sphere"
     usual_penalty: ClassVar[float | None] = 2.0 * (1.0 - 0.3)
+    adapts_penalty: ClassVar[bool] = True
 
     n_axes: int | None = None
     axes: tuple[tuple[float, ...], ...] | None = None  # for each feature, its part in each axis
@@ -151,6 +152,7 @@ class Words(Cosine):
     name: ClassVar[str] = "words"
     has_noise: ClassVar[bool] = True
     usual_penalty: ClassVar[float | None] = 2.0 * (1.0 - 0.15)
+    adapts_penalty: ClassVar[bool] = False
 
 
 def unit_rows(rows: Any) -> Any:

@@ -39,6 +39,9 @@ class Space(ABC):
     usual_penalty : float, optional
         lambda where no penalties are given, in a space in which one suits most streams; without
         it, penalties are chosen from the points.
+    adapts_penalty : bool
+        Whether lambda is chosen on the first rows, and `usual_penalty` is only for rows that cannot
+        be looked at.
     """
 
     name: ClassVar[str]
@@ -49,6 +52,7 @@ class Space(ABC):
     centers: ClassVar[str] = "mean"
     has_noise: ClassVar[bool] = False
     usual_penalty: ClassVar[float | None] = None
+    adapts_penalty: ClassVar[bool] = False
 
     @property
     def is_fitted(self) -> bool:

@@ -33,6 +33,11 @@ whither who whoever whole whom whose why will with within without won wont would
 yet you your yours yourself yourselves
 """
 ENGLISH = frozenset(_ENGLISH.split())
+_CODES = {
+    "arabic": "ar", "chinese": "zh", "dutch": "nl", "english": "en", "french": "fr",
+    "german": "de", "hindi": "hi", "italian": "it", "japanese": "ja", "portuguese": "pt",
+    "russian": "ru", "spanish": "es", "swedish": "sv", "turkish": "tr",
+}  # fmt: skip
 
 
 def stop_words(language: str, more: Iterable[str] = ()) -> frozenset[str]:
@@ -53,6 +58,11 @@ def stop_words(language: str, more: Iterable[str] = ()) -> frozenset[str]:
 
 
 def _of_package(code: str) -> frozenset[str]:
+    known = "must be codes of languages with a list of stop words, such as en, de, fr or 'none'"
+    if not 2 <= len(code) <= 3:
+        right = _CODES.get(code)
+        hint = "" if right is None else f"Use {{language={right!r}}}."
+        raise InputError("language", known, got=code, hint=hint)
     try:
         import stopwordsiso  # noqa: PLC0415
     except ImportError as error:
@@ -60,6 +70,5 @@ def _of_package(code: str) -> frozenset[str]:
         hint = "pip install 'dynmeans[languages]', or give {stop_words=...} and {language='none'}."
         raise InputError("language", rule, code, hint=hint) from error
     if code not in stopwordsiso.langs():
-        rule = "must be codes of languages with a list of stop words, such as en, de, fr or 'none'"
-        raise InputError("language", rule, got=code)
+        raise InputError("language", known, got=code)
     return frozenset(stopwordsiso.stopwords(code))

@@ -12,6 +12,7 @@ from dynmeans.records.arrays import FloatArray, IntArray
 _LARGEST = 500  # clusters that Ward's method joins; it takes the square of them in memory
 _ROUNDS = 30  # of k-means
 _MIN_TEXTS = 10  # fewer are no topic of their own at the default level
+_MOST_FAR = 1 / 3  # of the rows
 _COARSE = 20  # groups that a reader can keep in mind
 _TINY = 1e-12
 
@@ -40,29 +41,77 @@ def group_topics(centers: FloatArray, n_texts: FloatArray, n_groups: int) -> Int
     return names[groups]
 
 
-def text_levels(centers: FloatArray, n_texts: FloatArray) -> dict[str, IntArray]:
+def set_far_apart(
+    levels: dict[str, IntArray], centers: FloatArray, n_rows: FloatArray, least_cosine: float
+) -> int | None:
+    """Put clusters that fit no group of the default level into one more group; return its number.
+
+    They are those whose cosine to the direction of their group is below `least_cosine`. None if
+    there is none, or if they hold a third of the rows: then groups are too few to have a direction.
+    """
+    groups = levels["default"]
+    mean = (n_rows[:, None] * centers).sum(axis=0) / n_rows.sum()
+    directions = _unit(centers - mean)
+    sums = np.zeros((groups.max() + 1, centers.shape[1]))
+    np.add.at(sums, groups, np.sqrt(n_rows)[:, None] * directions)
+    is_far = (directions * _unit(sums)[groups]).sum(axis=1) < least_cosine
+    if not 0 < n_rows[is_far].sum() < _MOST_FAR * n_rows.sum():
+        return None
+    for name in ("coarse", "default"):
+        apart = np.where(is_far, levels[name].max() + 1, levels[name])
+        levels[name] = np.unique(apart, return_inverse=True)[1]
+    return int(levels["default"].max())
+
+
+def topic_levels(
+    centers: FloatArray,
+    n_rows: FloatArray,
+    *,
+    n_groups: int | None = None,
+    least_cosine: float = -1.0,
+) -> dict[str, IntArray]:
     """Return a group for each cluster at three levels, each within the next coarser one.
 
-    fine: every cluster separately. default: topics of ten texts and more, which smaller ones join
-    by the nearest direction. coarse: about twenty groups of those.
+    fine: every cluster separately. default: topics of ten rows and more, which smaller ones join by
+    the nearest direction, unless the cosine to its center is below `least_cosine`; or `n_groups`
+    groups. coarse: about twenty groups of those.
 
     >>> centers, n_texts = np.eye(4)[[0, 1, 1]] + 0.1, np.array([20.0, 30.0, 2.0])
-    >>> {name: groups.tolist() for name, groups in text_levels(centers, n_texts).items()}
+    >>> {name: groups.tolist() for name, groups in topic_levels(centers, n_texts).items()}
     {'coarse': [1, 0, 0], 'default': [1, 0, 0], 'fine': [1, 0, 2]}
     """
-    order = np.argsort(-n_texts, kind="stable")
+    order = np.argsort(-n_rows, kind="stable")
     fine = np.empty(len(order), dtype=np.int64)
     fine[order] = np.arange(len(order))
-    large = order[: max(int(np.count_nonzero(n_texts >= _MIN_TEXTS)), 1)]
-    default = fine.copy()
-    if len(large) < len(order):
-        mean = (n_texts[:, None] * centers).sum(axis=0) / n_texts.sum()
-        directions = _unit(centers - mean)
-        small = order[len(large) :]
-        default[small] = np.argmax(directions[small] @ directions[large].T, axis=1)
-    sizes = np.bincount(default, n_texts, len(large)).astype(np.float64)
-    groups = group_topics(centers[large], sizes, min(_COARSE, max(len(large) // 2, 2)))
+    if not len(order):
+        return {"coarse": fine, "default": fine, "fine": fine}
+    if n_groups is not None:
+        default = group_topics(centers, n_rows, n_groups)
+    else:
+        default = _join_small(centers, n_rows, order, least_cosine)
+    _, first = np.unique(default[order], return_index=True)
+    roots = order[first]  # the largest of each group
+    sizes = np.bincount(default, n_rows).astype(np.float64)
+    groups = group_topics(centers[roots], sizes, min(_COARSE, max(len(roots) // 2, 2)))
     return {"coarse": groups[default], "default": default, "fine": fine}
+
+
+def _join_small(
+    centers: FloatArray, n_rows: FloatArray, order: IntArray, least_cosine: float
+) -> IntArray:
+    """Number the large clusters from 0, the largest first, and let small ones join the nearest."""
+    groups = np.empty(len(order), dtype=np.int64)
+    groups[order] = np.arange(len(order))
+    n_large = int(np.count_nonzero(n_rows >= _MIN_TEXTS))
+    if not 0 < n_large < len(order):
+        return groups
+    large, small = order[:n_large], order[n_large:]
+    mean = (n_rows[:, None] * centers).sum(axis=0) / n_rows.sum()
+    directions = _unit(centers - mean)
+    nearest = np.argmax(directions[small] @ directions[large].T, axis=1)
+    is_near = (centers[small] * centers[large[nearest]]).sum(axis=1) >= least_cosine
+    groups[small] = np.where(is_near, nearest, groups[small])
+    return np.asarray(np.unique(groups, return_inverse=True)[1])
 
 
 def _unit(rows: FloatArray) -> FloatArray:

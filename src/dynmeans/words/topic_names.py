@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping
 
 MAX_CHARACTERS, MAX_WORDS = 30, 3
-_MIN_LIFT = 2.0  # times as frequent here as in all other texts
+_MIN_LIFT = 2.0  # times as frequent here as in all other texts, or as before
 _MIN_SHARE = 0.25  # of the share of the first word, for another one
 
 
@@ -31,17 +31,25 @@ def topic_name(
 
 
 def new_words(
-    words: Mapping[str, int], n_texts: int, before: Mapping[str, int], n_before: int
+    words: Mapping[str, int],
+    n_texts: int,
+    before: Mapping[str, int],
+    n_before: int,
+    n_unlisted: int = 0,
 ) -> str:
     """Name what is new in the texts of a window: words that the topic had less of before.
+
+    A new word is at least twice as frequent as before. One that is not in `before` may have been
+    in `n_unlisted` texts.
 
     >>> new_words({"iraq": 9, "looting": 5, "war": 4}, 10, {"iraq": 80, "war": 60}, 90)
     'looting'
     """
     scores = {}
     for word, n in words.items():
-        usual = (before.get(word, 0) + 1.0) / (n_before + 2.0) if n_before else 1.0 / n_texts
-        if n > 1 and n / n_texts > usual:
+        n_seen = before.get(word, n_unlisted)
+        usual = (n_seen + 1.0) / (n_before + 2.0) if n_before else 1.0 / n_texts
+        if n > 1 and n / n_texts >= _MIN_LIFT * usual:
             scores[word] = n / n_texts * math.log(n / n_texts / usual)
     ranked = sorted(scores, key=lambda word: (-scores[word], word))
     return _join_words((word, scores[word]) for word in ranked)

@@ -54,9 +54,10 @@ class Topic:
 
     def take_in(self, words: Mapping[str, int], texts: Sequence[str], distances: FloatArray) -> str:
         """Count one window of the topic, in the order of its texts; return what is new in it."""
-        words_text = (
-            new_words(words, len(texts), self.words, self.n_texts) if len(texts) > 1 else ""
-        )
+        # Of words that are not counted, none was in more texts than the rarest that is.
+        n_rarest = min(self.words.values()) if len(self.words) == _MAX_WORDS else 0
+        known = self.words, self.n_texts, n_rarest
+        words_text = new_words(words, len(texts), *known) if len(texts) > 1 else ""
         counts = {word: self.words.get(word, 0) + n for word, n in words.items()}
         self.words = _most_frequent(self.words | counts)
         self.n_texts += len(texts)

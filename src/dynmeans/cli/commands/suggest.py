@@ -126,7 +126,7 @@ def _show(found: "Suggestion", plot: Path | None, as_json: bool) -> None:
         }
         words = {"explanation": found.explanation, "warnings": list(found.warnings)}
         if found.reason:  # no description was measured
-            tried = [{**one, "bits": None} for one in tried]
+            tried = [{**one, "description_bits": None} for one in tried]
         print_json({**parameters, **words, "candidates": tried})
         return
     motion = f" --motion {p.motion}" if p.motion != DEFAULT_MOTION else ""

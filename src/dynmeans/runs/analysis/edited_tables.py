@@ -64,7 +64,7 @@ def join_rows(table: pa.Table, edits: Edits, windows: Iterable[tuple[int, IntArr
     joined: dict[str, Any] = {"cluster_id": pa.array(ids)}
     for name in table.column_names[1:]:
         column = table[name]
-        if name.startswith("center_"):
+        if name.startswith("center_") and len(place):
             values = np.array(column.to_pylist(), dtype=np.float64).reshape(len(place), -1)
             sums = np.zeros((len(ids), values.shape[1]))
             np.add.at(sums, place, shares[:, None] * values)

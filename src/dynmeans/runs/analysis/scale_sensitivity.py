@@ -56,9 +56,12 @@ def scale_sensitivity(points: FloatArray, labels: IntArray, new_penalty: float) 
 
 
 def scale_sensitivity_of_run(run: Run, last: Iterable[Sample] | None = None) -> dict[int, str]:
-    """As `scale_sensitivity`, for the rows that a run keeps of its last window, or of this one."""
+    """As `scale_sensitivity`, for the rows that a run keeps of its last window, or of this one.
+
+    Nothing on the sphere, where a lower cost is no better clustering.
+    """
     penalties, memory, sentences = run.penalties, run.memory, dict[int, str]()
-    if penalties is None or memory is None:
+    if penalties is None or memory is None or penalties.is_on_sphere:
         return sentences
     n_windows = run.status().n_windows
     for sample in run.samples(first_step=max(n_windows - 1, 0)) if last is None else last:

@@ -77,6 +77,8 @@ def _numbers(run: Run, status: RunStatus) -> Iterator[str]:
         f"{format_count(status.n_clusters_total, 'cluster')} in all, "
         f"{status.n_active_clusters:,} in the last window."
     )
+    if not clusters:
+        return
     short = sum(row["n_windows"] == 1 for row in clusters)
     if 2 * short > len(clusters) > 1:
         yield f"{short:,} of them were active in one window only."

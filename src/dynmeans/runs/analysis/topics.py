@@ -2,21 +2,25 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from dynmeans.families.levels import LEVELS, Level
+from dynmeans.families.levels import DEFAULT, LEVELS, Level
+from dynmeans.follow.clusterers import DYNMEANS
 from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.inputs.numbers import check_range
 from dynmeans.records.arrays import IntArray
-from dynmeans.runs.edits import GROUPS, WORDS
+from dynmeans.runs.edits import WORDS
 from dynmeans.runs.levels import store_levels
 from dynmeans.runs.run import Run
 from dynmeans.runs.store.run_tables import ids_by_window, window_names, words_seen_in
 from dynmeans.runs.store.schema import WORD_TABLE
 from dynmeans.runs.texts import table_of, topics_of
-from dynmeans.words.topic_groups import group_topics, text_levels
+from dynmeans.spaces.named import find_space
+from dynmeans.words.stop_words import ENGLISH
+from dynmeans.words.topic_groups import set_far_apart, topic_levels
 from dynmeans.words.topic_names import topic_name
 from dynmeans.words.topics import Topic
 
@@ -43,14 +47,20 @@ def name_groups(run: Run, roots: Mapping[int, int]) -> dict[int, str]:
 
 
 def stop_word_note(run: Run) -> ArgumentText | None:
-    """Return which of the largest topics are named by words that occur in any context."""
+    """Return which of the largest topics are named by stop words.
+
+    One topic named only by listed ones is enough, or two by words that occur in any context.
+    """
     if not run.config.source.get("text"):
         return None
     topics = topics_of(run.store)
     largest = sorted(topics, key=lambda k: (-topics[k].n_texts, k))[:_LARGEST]
-    first = [topics[k].name.partition(", ")[0] for k in largest if topics[k].n_texts >= _MIN_TEXTS]
-    common = table_of(run.store, run.config.source).are_common(first)
-    if len(common) < 2:
+    named = [topics[k].name.split(", ") for k in largest if topics[k].n_texts >= _MIN_TEXTS]
+    first = [words[0] for words in named]
+    listed = {words[0] for words in named if ENGLISH.issuperset(words)}
+    in_any = set(table_of(run.store, run.config.source).are_common(first))
+    common = [word for word in dict.fromkeys(first) if word in listed | in_any]
+    if not listed and len(common) < 2:
         return None
     return ArgumentText(
         f"{len(common)} of the {len(first)} largest topics are named by words that occur in any "
@@ -60,49 +70,56 @@ def stop_word_note(run: Run) -> ArgumentText | None:
     )
 
 
-def group_run(run: Run) -> None:
-    """Show clusters in about as many groups as the run requests; labels do not change."""
-    wanted = run.config.model_config.n_clusters
-    run.lock()
-    if wanted is None or run.config.model_config.families:
-        return
-    low, high = check_range("n_clusters", wanted)
-    rows = list(run.store.rows("clusters", "ORDER BY cluster_id"))
-    ids = np.array([row["cluster_id"] for row in rows])
-    sizes = np.array([row["n_points"] for row in rows])
-    centers = np.stack([np.frombuffer(row["center"]) for row in rows])
-    groups = group_topics(centers, sizes, round((low + high) / 2))
-    order = np.argsort(-sizes, kind="stable")
-    roots = {int(g): int(ids[i]) for i, g in zip(order[::-1], groups[order[::-1]], strict=True)}
-    merged = {str(k): roots[int(g)] for k, g in zip(ids.tolist(), groups, strict=True)}
-    run.store.note({GROUPS: {k: root for k, root in merged.items() if int(k) != root}})
-    if run.config.source.get("text"):
-        names = name_groups(run, {int(k): root for k, root in merged.items()})
-        run.store.note({WORDS: {str(k): name for k, name in names.items()}})
+def has_topic_levels(run: Run) -> bool:
+    """Return whether the levels of a run are found from directions: of texts and vectors."""
+    config = run.config.model_config
+    if config.families or config.method != DYNMEANS or not config.is_open:
+        return bool(run.config.source.get("text"))
+    return find_space(config.space).centers == "sphere"
 
 
-def find_text_levels(run: Run, chosen: str | None) -> None:
-    """Keep three answers of a run of texts, and name the groups of the one that is shown."""
-    rows = list(run.store.rows("clusters", "ORDER BY cluster_id"))
-    if run.config.model_config.n_clusters is not None or not rows:
-        return
+def find_topic_levels(run: Run, chosen: str | None = None) -> None:
+    """Keep three answers of a run of texts or vectors; name the groups of texts that are shown.
+
+    With `n_clusters` the default one has about so many groups. Labels stay as they are.
+    """
     run.lock()
-    ids = np.array([row["cluster_id"] for row in rows])
+    rows = list(run.store.rows("clusters", "ORDER BY cluster_id"))
+    is_text, wanted = bool(run.config.source.get("text")), run.config.model_config.n_clusters
+    penalties = run.penalties
+    if penalties is None:
+        return
+    options: dict[str, Any] = {}
+    if wanted is not None:
+        options["n_groups"] = max(round(sum(check_range("n_clusters", wanted)) / 2), 1)
+    if not is_text:
+        options["least_cosine"] = 1.0 - penalties.new_penalty / 2.0
+    ids = np.array([row["cluster_id"] for row in rows], dtype=np.int64)
     sizes = np.array([row["n_points"] for row in rows])
-    centers = np.stack([np.frombuffer(row["center"]) for row in rows])
+    centers = np.stack([np.frombuffer(row["center"]) for row in rows]) if rows else np.empty((0, 1))
+    if rows and run.memory is not None:
+        centers = run.memory.space_or_raw.to_points(centers)
+    found_levels, rest = topic_levels(centers, sizes, **options), None
+    if is_text and wanted is not None and rows:
+        least_cosine = 1.0 - penalties.new_penalty / 2.0
+        rest = set_far_apart(found_levels, centers, sizes, least_cosine)
     order = np.argsort(-sizes, kind="stable")[::-1]  # the largest of a group is written last
     windows = [seen for _, seen in ids_by_window(run.store)]
     levels = []
-    for name, groups in sorted(text_levels(centers, sizes).items(), key=_rank):
-        roots = np.empty(groups.max() + 1, dtype=np.int64)
+    for name, groups in sorted(found_levels.items(), key=_rank):
+        roots = np.empty(groups.max(initial=-1) + 1, dtype=np.int64)
         roots[groups[order]] = ids[order]
         found = roots[groups]
         n_seen = [len(np.unique(found[np.searchsorted(ids, seen)])) for seen in windows]
         levels.append(Level(name, ids, found, float(np.mean(n_seen)), 0.0))
     store_levels(run.store, levels, chosen)
-    shown = run.groups.merged
-    names = name_groups(run, {k: shown.get(k, k) for k in ids.tolist()})
-    run.store.note({WORDS: {str(k): name for k, name in names.items()}})
+    if is_text:
+        shown = run.groups.merged
+        names = name_groups(run, {k: shown.get(k, k) for k in ids.tolist()})
+        if rest is not None and (chosen is None or chosen == DEFAULT):
+            far = ids[found_levels["default"] == rest]
+            names[shown.get(int(far[0]), int(far[0]))] = SMALL
+        run.store.note({WORDS: {str(k): name for k, name in names.items()}})
 
 
 def _rank(level: tuple[str, IntArray]) -> int:
@@ -120,6 +137,7 @@ def topic_table(run: Run) -> pa.Table:
     topics, places = np.unique(ids, return_inverse=True)
     sizes = np.bincount(places, n_texts, len(topics))
     listed = [t for t in np.lexsort((topics, -sizes)) if sizes[t] >= _MIN_TEXTS]
+    listed.sort(key=lambda t: edits.name_of(int(topics[t])) == SMALL)  # stable: the last
     members = [np.flatnonzero(places == t) for t in listed]
     shown = topics[listed].tolist()
     names = [edits.name_of(k) for k in shown]
