@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.spatial import cKDTree
 
+from dynmeans.inputs.argument_text import ArgumentText
 from dynmeans.parameters.principal_axes import rotate_rows
 from dynmeans.parameters.tracks import leading_axes
 from dynmeans.records.arrays import BatchArray
@@ -45,3 +46,13 @@ def share_of_objects(batches: Sequence[BatchArray]) -> float:
         n_rows += int(np.count_nonzero(is_other))
         n_objects += int(np.count_nonzero(is_other & (later < _NEARER * own)))
     return n_objects / n_rows if n_rows >= _FEWEST else 0.0
+
+
+def note_single_objects(share: float) -> ArgumentText:
+    """Return that rows are tracked as objects, and how they are clustered instead."""
+    return ArgumentText(
+        "{:.0%} of the rows are nearer to a row of the next window than to any row of the same "
+        "window, so every row is tracked as one object, as with {method='detections'}. Use "
+        "{level='default'} to cluster rows instead.",
+        share,
+    )

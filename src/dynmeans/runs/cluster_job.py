@@ -23,7 +23,7 @@ from dynmeans.inputs.format_count import format_count
 from dynmeans.inputs.input_error import InputError
 from dynmeans.inputs.numbers import check_range
 from dynmeans.parameters.hint import Hint
-from dynmeans.parameters.single_objects import CLEAR, share_of_objects
+from dynmeans.parameters.single_objects import CLEAR, note_single_objects, share_of_objects
 from dynmeans.records.suggestion import Suggestion
 from dynmeans.runs.after_commit import NOTHING, AfterCommit
 from dynmeans.runs.analysis.distinctive_terms import name_clusters_by_terms
@@ -385,7 +385,10 @@ class _JobRun:
                 config = _of_detections(config)
             memory = initial_memory(config, ahead.first, choices.append)
         if share > CLEAR:
-            choices = [replace(one, warnings=(_objects(share), *one.warnings)) for one in choices]
+            choices = [
+                replace(one, warnings=(note_single_objects(share), *one.warnings))
+                for one in choices
+            ]
         for found in choices:
             if not found.has_lasting_clusters and ahead.error is not None:
                 raise ahead.error
@@ -470,15 +473,6 @@ def _as_chosen(config: RunConfig, folder: Path) -> RunConfig:
         is_chosen = run.has_windows and run.config.model_config.method == DETECTIONS
     return (
         _of_detections(config) if is_chosen and config.model_config.method == DYNMEANS else config
-    )
-
-
-def _objects(share: float) -> ArgumentText:
-    return ArgumentText(
-        "{:.0%} of the rows are nearer to a row of the next window than to any row of the same "
-        "window, so every row is tracked as one object, as with {method='detections'}. Use "
-        "{level='default'} to cluster rows instead.",
-        share,
     )
 
 
