@@ -34,11 +34,7 @@ from dynmeans.runs.analysis.scale_sensitivity import (
 from dynmeans.runs.analysis.space_messages import new_cluster_distance, suggest_space
 from dynmeans.runs.analysis.status import RunStatus
 from dynmeans.runs.analysis.suggested_matches import note_suggested_matches
-from dynmeans.runs.analysis.topics import (
-    find_topic_levels,
-    has_topic_levels,
-    stop_word_note,
-)
+from dynmeans.runs.analysis.topics import find_topic_levels, has_topic_levels, stop_word_note
 from dynmeans.runs.configuration import N_KEPT, RunConfig
 from dynmeans.runs.input import Input
 from dynmeans.runs.levels import LevelsInTime, write_levels
@@ -149,8 +145,8 @@ class ClusterJob:
             done = fewer.start(
                 resume=resume, overwrite=overwrite, n_threads=n_threads, stop=stop, shown=shown
             )
-            note = note_empty_columns(empty)
-            return replace(done, empty_columns=note, notes=(note, *done.notes))
+            left_out = note_empty_columns(empty)
+            return replace(done, empty_columns=left_out, notes=(left_out, *done.notes))
         is_there = self._should_resume(resume, overwrite)
         if not is_there:
             self._check_replacement(overwrite)
