@@ -22,28 +22,6 @@ from dynmeans.records.penalties import Penalties
 from dynmeans.records.state import ClusterState
 from dynmeans.spaces.space import Space
 
-_RECENT = 2  # times the batches that families were found on
-_NEWS = 0.01  # of the rows of a batch: a cluster of so many that has no name yet needs one
-
-
-def is_news(labels: IntArray, families: Families) -> bool:
-    """Return whether a cluster with many of these rows is too new, or was too small, for a name.
-
-    >>> from dynmeans import find_families
-    >>> families = find_families([[[0.0], [0.1], [5.0]]], [np.array([0, 0, 1])])
-    >>> is_news(np.array([1, 0, -1]), families), is_news(np.array([1, 2]), families)
-    (False, True)
-    """
-    ids = families.tree.ids
-    first = int(labels.min(initial=0))
-    many = np.flatnonzero(np.bincount(labels - first) > _NEWS * len(labels)) + first
-    many = many[many >= 0]
-    if not len(ids) or not len(many):
-        return len(many) > 0
-    places = np.minimum(np.searchsorted(ids, many), len(ids) - 1)
-    is_named = (ids[places] == many) & (families.nearest_family[places] == many)
-    return not is_named.all()
-
 
 def view(path: str) -> Any:
     """Show a part of the memory or of the last step under a name of scikit-learn's kind."""
@@ -84,19 +62,9 @@ class FittedAttributes:
 
     @property
     def family_labels_(self) -> IntArray:
-        """Family of every row of the last batch, named after its oldest member.
-
-        To be read after every batch: the families of an earlier batch are used again while they
-        are recent, and know the clusters of all but a few rows. `families_` is always up to date.
-        """
-        labels = to_numpy(self.labels_)
-        step, hint, known = self.__dict__.get("_named_by", (0, None, None))
-        is_recent = step <= self.n_steps_ < _RECENT * step and hint == self.n_clusters
-        if not is_recent or is_news(labels, known):
-            known = self.families_
-            self.__dict__["_named_by"] = self.n_steps_, self.n_clusters, known
-        found: IntArray = known.map_labels(labels)
-        return found
+        """Family of every row of the last batch, named after its oldest member."""
+        labels: IntArray = self.families_.map_labels(to_numpy(self.labels_))
+        return labels
 
     @property
     def confirmed_labels_(self) -> IntArray:

@@ -60,7 +60,7 @@ def until_fitted(hint: str = "") -> Any:
 
 
 # What estimators remember beside what they show; scikit-learn hides attributes there too.
-_HIDDEN = ("_step", "_when", "_found", "_named_by", "_looked_at", "_settings", "_entropy")
+_HIDDEN = ("_step", "_when", "_found", "_looked_at", "_settings", "_entropy")
 
 
 def check_rows(
