@@ -4,7 +4,7 @@ The scale comes from pairs of rows. Pairs from one cluster have a high cosine, s
 are of unrelated pairs: `unrelated` is as far above the median as the lowest hundredth is below it.
 Five cosines from half to twice of it are tried. The one is chosen at which a row is most similar to
 the other rows of its cluster, where a row that is alone counts as unrelated and twice as many
-clusters must make rows more similar by a tenth (decision 0026).
+clusters must make rows more similar by 5 % (decision 0026).
 """
 
 import math
@@ -31,7 +31,7 @@ _UNRELATED = 0.01  # share of unrelated pairs above the scale
 _STEPS = (0.5, 0.7, 1.0, 1.4, 2.0)  # cosines that are tried, in units of the scale
 _FOR_NUMBER = tuple(0.25 * 1.25**k for k in range(16))  # the same where a number is asked for
 _HIGHEST = 0.9  # of the way from the median to 1
-_GAIN = 1.1  # times the similarity, that twice as many clusters must give
+_GAIN = 1.05  # times the similarity, that twice as many clusters must give
 _EQUAL = 0.99  # of the best: the lowest cosine of equally good ones is taken
 _CLEAR = 1.25  # times the scale, for the similarity within clusters that are groups
 _MOST_ALONE, _MOST_TOGETHER = 0.3, 0.8  # of the rows: more is no clustering
