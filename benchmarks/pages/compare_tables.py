@@ -154,12 +154,51 @@ def _texts() -> str:
 
 def _embeddings() -> str:
     rows = _rows("embeddings")
+    methods = [name for name in dict.fromkeys(row["how"] for row in rows) if name != "HDBSCAN"]
+
+    def of(method: str, *words: str) -> list[Row]:
+        return [
+            row
+            for row in rows
+            if row["how"] == method and any(word in row["kind"] for word in words)
+        ]
+
+    generated = {row["kind"] for row in rows if "windows" not in row["kind"]}
+    generated -= {"one cluster only"} | {row["kind"] for row in rows if _is_given(row["kind"])}
+    lines = [
+        (
+            _bold(method),
+            _mean(
+                (row for row in rows if row["how"] == method and row["kind"] in generated), "nmi"
+            ),
+            _mean(of(method, "1 windows"), "nmi", ".2f"),
+            _mean(of(method, "1 windows"), "cpu_seconds", ".1f"),
+            *(
+                _mean(of(method, kind), "nmi", ".2f")
+                for kind in ("tweets", "reuters", "News-T, SVD", "sparse")
+            ),
+        )
+        for method in methods
+    ]
+    large = "10,000 x 384, 300 clusters"
+    names = ("tweets", "reuters", "News-T, SVD", "News-T, sparse")
+    return table(
+        ("NMI", f"{len(generated)} generated kinds", large, "seconds for it", *names), lines
+    )
+
+
+def _is_given(kind: str) -> bool:
+    return "SVD" in kind or "sparse" in kind
+
+
+def _kinds_of_embeddings() -> str:
+    rows = _rows("embeddings")
     methods, kinds = (list(dict.fromkeys(row[key] for row in rows)) for key in ("how", "kind"))
 
     def cell(kind: str, method: str) -> str:
         mine = [row for row in rows if (row["kind"], row["how"]) == (kind, method)]
         if not mine:
-            return _NO_ROW
+            return "-"
         found = f"{_mean(mine, 'nmi', '.2f')} / {_mean(mine, 'n_clusters', '.0f')}"
         return f"{found} / {_mean(mine, 'cpu_seconds', '.1f')} s"
 
@@ -177,6 +216,7 @@ def tables() -> dict[str, str]:
         "compare: peers, given": _peers("given"),
         "compare: texts": _texts(),
         "compare: embeddings": _embeddings(),
+        "kinds of embeddings": _kinds_of_embeddings(),
         **{
             f"compare: {origin}, {score}": _peers_of(origin, score)
             for origin in ("given", "generated")

@@ -187,10 +187,11 @@ def test_a_neighbor_that_appears_fifteen_radii_away_is_told_apart_at_once():
     assert [follow_neighbor(seed, search="deep") for seed in range(5)] == [(0, 0)] * 5
 
 
-@pytest.mark.filterwarnings("ignore::dynmeans.records.suggestion.SuggestionWarning")
-def test_algorithm_2_alone_puts_the_neighbor_under_one_name():
-    """Or the test above would say nothing."""
-    assert max(follow_neighbor(seed, search="paper")[0] for seed in range(3)) > 0
+@pytest.mark.parametrize(("search", "n_merged"), [("paper", 12), ("split", 0), ("deep", 0)])
+def test_at_a_large_lambda_algorithm_2_alone_puts_the_neighbor_under_one_name(search, n_merged):
+    """The squared distance of the two groups is 2.25; the second is there in 12 windows."""
+    given = {"new_penalty": 4.0, "max_gap": 7.0, "reach": 1.2, "search": search}
+    assert [follow_neighbor(seed, **given) for seed in range(3)] == [(n_merged, 0)] * 3
 
 
 @pytest.mark.parametrize(("search", "share"), [("split", 0.5), ("deep", 0.1)])

@@ -173,7 +173,7 @@ def test_one_call_takes_a_sparse_matrix_and_leaves_rows_of_zeros_out():
         dynmeans.cluster(frame, features=rows, time="time", every="100min", space="raw")
 
 
-GIVE_FEATURES = r"got a sparse matrix of shape \(6, 9\)\. .*features=matrix, space='cosine'"
+GIVE_FEATURES = r"got a sparse matrix of shape \(6, 9\)\. .*features=matrix, space=.cosine"
 
 
 def counts_and_frame():
@@ -191,7 +191,7 @@ def test_one_call_refuses_a_sparse_matrix_as_text_and_takes_it_as_features():
     counts, frame = counts_and_frame()
     with pytest.raises(InputError, match=f"text must name a column of texts, {GIVE_FEATURES}"):
         dynmeans.cluster(frame, text=counts, window_column="window")
-    with pytest.raises(InputError, match=r"frame must .*features=matrix, space='cosine'"):
+    with pytest.raises(InputError, match=r"frame must .*features=matrix, space=.cosine"):
         dynmeans.cluster(counts, text="text", window_column="window")
     options = {"window_column": "window", "new_penalty": 0.5, "space": "cosine"}
     found = dynmeans.cluster(frame, features=counts, **options)

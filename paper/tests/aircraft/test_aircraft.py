@@ -147,8 +147,8 @@ def test_page_has_the_map_and_the_names(folder):
     page = (folder / "aircraft-simulated.html").read_text()
     (text,) = re.findall(r'id="report-data">(.*?)</script>', page, re.DOTALL)
     header = json.loads(text)
-    assert [axis["name"] for axis in header["axes"]][header["view"][0]] == "longitude"
-    assert header["backdrop"]["axes"] == header["view"]
+    assert [axis["name"] for axis in header["axes"]][header["initial_axes"][0]] == "longitude"
+    assert header["backdrop"]["axes"] == header["initial_axes"]
     assert " → " in header["cluster_names"]["0"]
 
 

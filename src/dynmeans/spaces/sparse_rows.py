@@ -47,8 +47,8 @@ def refuse_sparse_texts(argument: str, rule: str, texts: Any) -> None:
             argument,
             f"{rule}, got a sparse matrix of shape {{}}",
             texts.shape,
-            hint="Cluster the matrix itself: cluster(frame, features=matrix, space='cosine'), or "
-            "DynamicMeans(space='cosine').",
+            hint='Cluster the matrix itself: cluster(frame, features=matrix, space="cosine"), or '
+            'DynamicMeans(space="cosine").',
         )
 
 
