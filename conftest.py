@@ -45,6 +45,8 @@ def pytest_terminal_summary(terminalreporter):
     reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in skipped)
     for reason, count in reasons.most_common():
         terminalreporter.line(f"{count} skipped: {reason}", yellow=True)
+    if reasons:
+        terminalreporter.line("make system-deps compilers adds missing programs.", yellow=True)
 
 
 def pytest_addoption(parser):
