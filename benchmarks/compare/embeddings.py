@@ -1,4 +1,4 @@
-"""Embeddings and sparse rows by defaults, beside k-means told the true number: NMI and seconds.
+"""Embeddings and sparse rows by defaults, beside k-means with the true number: NMI and seconds.
 
 Run as ``python -m benchmarks.compare.embeddings [FOLDER]`` with the folder of real_streams and text
 for the given sets; without it, only generated embeddings are run. Every method runs in this one
@@ -75,12 +75,12 @@ def ours(windows: Windows, n_clusters: int, seed: int) -> tuple[Any, int]:
     """Cluster with nothing given but the windows; also count the warnings."""
     sizes = [part.shape[0] for part in windows]
     frame = pd.DataFrame({"part": np.repeat(np.arange(len(windows)), sizes)})
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = dynmeans.cluster(
             frame, features=_stack(windows), window_column="part", random_state=seed
         )
-    return found.labels.to_numpy(), sum("penalties" in str(one.message) for one in told)
+    return found.labels.to_numpy(), sum("penalties" in str(one.message) for one in caught)
 
 
 def estimator(windows: Windows, n_clusters: int, seed: int) -> tuple[Any, int]:
@@ -88,19 +88,19 @@ def estimator(windows: Windows, n_clusters: int, seed: int) -> tuple[Any, int]:
     model = dynmeans.DynamicMeans(
         space="cosine:centered", search="paper", n_init=1, random_state=seed
     )
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         labels = [model.partial_fit(part).labels_ for part in windows]
-    return np.concatenate(labels), len(told)
+    return np.concatenate(labels), len(caught)
 
 
 def k_means(windows: Windows, n_clusters: int, seed: int) -> tuple[Any, int]:
-    """Tell k-means the true number, with all rows at once; sparse rows by SVD to 100 features."""
+    """Run k-means with the true number of clusters; sparse rows by SVD to 100 features."""
     return KMeans(n_clusters, random_state=seed).fit_predict(_dense(windows)), 0
 
 
 def mini_batch(windows: Windows, n_clusters: int, seed: int) -> tuple[Any, int]:
-    """Tell MiniBatchKMeans the true number, with all rows at once."""
+    """Run MiniBatchKMeans with the true number of clusters and all rows at once."""
     return MiniBatchKMeans(n_clusters, random_state=seed).fit_predict(_dense(windows)), 0
 
 
@@ -115,8 +115,8 @@ def hdbscan(windows: Windows, n_clusters: int, seed: int) -> tuple[Any, int]:
 METHODS: dict[str, Method] = {
     "dynmeans.cluster": ours,
     "DynamicMeans": estimator,
-    "KMeans told K": k_means,
-    "MiniBatchKMeans told K": mini_batch,
+    "KMeans, K given": k_means,
+    "MiniBatchKMeans, K given": mini_batch,
     "HDBSCAN": hdbscan,
 }
 
