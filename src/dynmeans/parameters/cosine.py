@@ -209,25 +209,25 @@ def _doubts(
     """Return why the choice should not be trusted."""
     n_rows = len(best.labels)
     if not is_known:
-        told = (
+        text = (
             f"{n_rows:,} rows are too few, or too similar, to learn a scale: a cosine of "
             f"{best.cosine:.2g} is used. Set {{new_penalty}}."
         )
-        return (ArgumentText(told),)
+        return (ArgumentText(text),)
     _, counts = np.unique(best.labels, return_counts=True)
     alone = float(np.count_nonzero(counts == 1)) / n_rows
     together = float(counts.max()) / n_rows
     doubts = []
     if alone > _MOST_ALONE:
-        told = "{:.0%} of the rows are alone in their cluster. Use {n_clusters} to join them."
-        doubts.append(ArgumentText(told, alone))
+        text = "{:.0%} of the rows are alone in their cluster. Use {n_clusters} to join them."
+        doubts.append(ArgumentText(text, alone))
     if together > _MOST_TOGETHER and is_free:
-        told = "one cluster holds {:.0%} of the rows. A smaller {new_penalty} gives more clusters."
-        doubts.append(ArgumentText(told, together))
+        text = "one cluster holds {:.0%} of the rows. A smaller {new_penalty} gives more clusters."
+        doubts.append(ArgumentText(text, together))
     if is_free and best.similarity - low < _CLEAR * (unrelated - low):
-        told = (
+        text = (
             "the rows form no clear groups: a row has a cosine of {:.2g} to the rest of its "
             "cluster, and unrelated rows have up to {:.2g}. Use other vectors, or fewer dimensions."
         )
-        doubts.append(ArgumentText(told, best.similarity, unrelated))
+        doubts.append(ArgumentText(text, best.similarity, unrelated))
     return tuple(doubts)
